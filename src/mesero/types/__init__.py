@@ -1,8 +1,9 @@
-"""The public vocabulary of revision 2026-07-28: messages, content and capabilities as documented msgspec Structs.
+"""The public vocabulary of revision 2026-07-28: messages, content and capabilities as documented msgspec
+Structs.
 
 This file only gathers names; each subject has its own file. Importing it costs msgspec and nothing else: no
-transport, no server, no event loop. Params and results are views on raw JSON, so what is forwarded is the raw text,
-not what a Struct makes of it.
+transport, no server, no event loop. Params and results are views on raw JSON, so what is forwarded is the raw
+text, not what a Struct makes of it.
 """
 
 from mesero.types.capabilities import (

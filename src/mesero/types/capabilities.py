@@ -1,8 +1,8 @@
 """What a client or a server declares that it can do.
 
 A client's capabilities travel with every request and hold for that request only; a server's come from
-`server/discover`. A capability is declared by its presence, so the value may be an empty object; unknown ones are
-ignored. Settings whose shape the specification leaves open stay plain dicts.
+`server/discover`. A capability is declared by its presence, so the value may be an empty object; unknown ones
+are ignored. Settings whose shape the specification leaves open stay plain dicts.
 """
 
 from msgspec import UNSET, UnsetType
@@ -66,7 +66,9 @@ class ClientCapabilities(WireStruct, kw_only=True):
 
 
 class PromptsCapability(WireStruct, kw_only=True):
-    """The server has prompts. https://modelcontextprotocol.io/specification/2026-07-28/server/prompts#capabilities"""
+    """The server has prompts.
+    https://modelcontextprotocol.io/specification/2026-07-28/server/prompts#capabilities
+    """
 
     list_changed: bool = False
 
@@ -82,7 +84,9 @@ class ResourcesCapability(WireStruct, kw_only=True):
 
 
 class ToolsCapability(WireStruct, kw_only=True):
-    """The server has tools. https://modelcontextprotocol.io/specification/2026-07-28/server/tools#capabilities"""
+    """The server has tools.
+    https://modelcontextprotocol.io/specification/2026-07-28/server/tools#capabilities
+    """
 
     list_changed: bool = False
 

@@ -1,8 +1,9 @@
-"""What every other file of the vocabulary shares: Struct options, scalar aliases, identities, icons, annotations.
+"""What every other file of the vocabulary shares: Struct options, scalar aliases, identities, icons,
+annotations.
 
-Nothing in here knows a method or a message. Invariants of the whole package: wire names are camelCase and made
-by msgspec from the snake_case field; an optional field is UNSET when it is absent (None only where null is a
-value); a field equal to its default is not written; unknown members are ignored when read.
+Nothing in here knows a method or a message. Invariants of the whole package: wire names are camelCase and
+made by msgspec from the snake_case field; an optional field is UNSET when it is absent (None only where null
+is a value); a field equal to its default is not written; unknown members are ignored when read.
 """
 
 from typing import Any, Literal, TypeAlias
@@ -36,7 +37,8 @@ JSONArray: TypeAlias = list[Any]
 """A JSON array of anything."""
 
 MetaObject: TypeAlias = dict[str, Any]
-"""The contents of a `_meta` member. https://modelcontextprotocol.io/specification/2026-07-28/basic/index#meta"""
+"""The contents of a `_meta` member.
+https://modelcontextprotocol.io/specification/2026-07-28/basic/index#meta"""
 
 Number: TypeAlias = int | float
 """A JSON number; `3` and `3.0` keep their spelling."""
@@ -45,10 +47,12 @@ RequestId: TypeAlias = int | str
 """The id of a request. https://modelcontextprotocol.io/specification/2026-07-28/schema#requestid"""
 
 ProgressToken: TypeAlias = int | str
-"""Ties progress to its request. https://modelcontextprotocol.io/specification/2026-07-28/schema#progresstoken"""
+"""Ties progress to its request.
+https://modelcontextprotocol.io/specification/2026-07-28/schema#progresstoken"""
 
 Cursor: TypeAlias = str
-"""An opaque place in a list. https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/pagination"""
+"""An opaque place in a list.
+https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/pagination"""
 
 Role: TypeAlias = Literal["user", "assistant"]
 """Who speaks in a conversation. https://modelcontextprotocol.io/specification/2026-07-28/schema#role"""

@@ -1,9 +1,9 @@
 """Content blocks: what tools return and prompts are made of, and how to read blocks that we do not know.
 
-A block is told by its `type`. One that this version does not know, or can not read, becomes an `UnknownContent`
-that keeps its exact JSON text, so that nothing is lost when it is forwarded. msgspec can not decode a union with
-such a class in it: `ContentBlock` contains it for type checkers only, `decode_content` returns it at run time, and
-encoders need `enc_hook`.
+A block is told by its `type`. One that this version does not know, or can not read, becomes an
+`UnknownContent` that keeps its exact JSON text, so that nothing is lost when it is forwarded. msgspec can not
+decode a union with such a class in it: `ContentBlock` contains it for type checkers only, `decode_content`
+returns it at run time, and encoders need `enc_hook`.
 """
 
 import base64
@@ -43,14 +43,18 @@ class TextContent(_Annotated, tag_field="type", tag="text"):
 
 
 class ImageContent(_Annotated, tag_field="type", tag="image"):
-    """An image; `data` is base64. https://modelcontextprotocol.io/specification/2026-07-28/server/tools#image-content"""
+    """An image; `data` is base64.
+    https://modelcontextprotocol.io/specification/2026-07-28/server/tools#image-content
+    """
 
     data: str
     mime_type: str
 
 
 class AudioContent(_Annotated, tag_field="type", tag="audio"):
-    """Sound; `data` is base64. https://modelcontextprotocol.io/specification/2026-07-28/server/tools#audio-content"""
+    """Sound; `data` is base64.
+    https://modelcontextprotocol.io/specification/2026-07-28/server/tools#audio-content
+    """
 
     data: str
     mime_type: str
@@ -81,8 +85,8 @@ class _Contents(WireStruct, kw_only=True):
 class ResourceContents(_Contents):
     """What a resource holds: `text`, or `blob` in base64.
 
-    The specification has two shapes that nothing but the member's name tells apart, hence one Struct here; build
-    it with `TextResourceContents` or `BlobResourceContents`.
+    The specification has two shapes that nothing but the member's name tells apart, hence one Struct here;
+    build it with `TextResourceContents` or `BlobResourceContents`.
     https://modelcontextprotocol.io/specification/2026-07-28/server/resources#resource-contents
     """
 
@@ -116,7 +120,9 @@ def TextResourceContents(  # noqa: N802 - the specification's name of a shape, u
     mime_type: str | UnsetType = UNSET,
     meta: MetaObject | UnsetType = UNSET,
 ) -> ResourceContents:
-    """Build text contents. https://modelcontextprotocol.io/specification/2026-07-28/schema#textresourcecontents"""
+    """Build text contents.
+    https://modelcontextprotocol.io/specification/2026-07-28/schema#textresourcecontents
+    """
     return ResourceContents(uri, text=text, mime_type=mime_type, meta=meta)
 
 
@@ -196,8 +202,8 @@ def unknown_content_from(raw: bytes | msgspec.Raw) -> UnknownContent:
 def decode_content(raw: bytes | msgspec.Raw) -> ContentBlock:
     """Read one content block; one that we do not know or can not read comes back as `UnknownContent`.
 
-    Raises msgspec.ValidationError when it is no object with a text `type`, msgspec.DecodeError when it is no JSON.
-    https://modelcontextprotocol.io/specification/2026-07-28/schema#contentblock
+    Raises msgspec.ValidationError when it is no object with a text `type`, msgspec.DecodeError when it is no
+    JSON. https://modelcontextprotocol.io/specification/2026-07-28/schema#contentblock
     """
     try:
         return _BLOCK_DECODER.decode(raw)

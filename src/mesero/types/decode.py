@@ -1,8 +1,8 @@
 """Reads a result whole, even when it holds content blocks that this version does not know.
 
-The fast way is one typed decode. Only when that fails, and the type has blocks in it, the blocks are read one by
-one and the rest is read with an empty stand-in for them. What fails elsewhere is raised as msgspec found it: a
-result that does not fit is never repaired by guessing.
+The fast way is one typed decode. Only when that fails, and the type has blocks in it, the blocks are read one
+by one and the rest is read with an empty stand-in for them. What fails elsewhere is raised as msgspec found
+it: a result that does not fit is never repaired by guessing.
 """
 
 from collections.abc import Callable
@@ -56,8 +56,8 @@ _SAMPLING_DECODER: msgspec.json.Decoder[SamplingContentBlock] = msgspec.json.Dec
 def decode_sampling_content(raw: bytes | msgspec.Raw) -> SamplingContentBlock:
     """Read one block of a sampling message; one that we do not know comes back as `UnknownContent`.
 
-    Raises msgspec.ValidationError when it is no object with a text `type`, msgspec.DecodeError when it is no JSON.
-    https://modelcontextprotocol.io/specification/2026-07-28/schema#samplingmessagecontentblock
+    Raises msgspec.ValidationError when it is no object with a text `type`, msgspec.DecodeError when it is no
+    JSON. https://modelcontextprotocol.io/specification/2026-07-28/schema#samplingmessagecontentblock
     """
     try:
         return _SAMPLING_DECODER.decode(raw)
@@ -100,8 +100,8 @@ _PARTS: Final[dict[type, _Part]] = {
 def decode_result(type_: type[_T], raw: bytes | msgspec.Raw) -> _T:
     """Read a result, or any Struct of the vocabulary; unknown content blocks in it become `UnknownContent`.
 
-    Raises msgspec.ValidationError, with the path, when something else does not fit; msgspec.DecodeError when the
-    text is no JSON.
+    Raises msgspec.ValidationError, with the path, when something else does not fit; msgspec.DecodeError when
+    the text is no JSON.
     """
     try:
         return _decoder_for(type_).decode(raw)

@@ -1,7 +1,7 @@
 """Elicitation: the server asks the person who uses the client, with a form or by sending them to a URL.
 
-The form's schema stays a plain dict on the wire, so that it is forwarded as it came; `primitive_schemas` reads one
-property of it. https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation
+The form's schema stays a plain dict on the wire, so that it is forwarded as it came; `primitive_schemas`
+reads one property of it. https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation
 """
 
 from typing import Literal, TypeAlias
@@ -15,7 +15,8 @@ __all__ = ["ElicitFormParams", "ElicitParams", "ElicitResult", "ElicitUrlParams"
 
 
 class ElicitFormParams(WireStruct, tag_field="mode", tag="form"):
-    """Asks for values: `requested_schema` is an object schema with primitive properties only. Never for secrets.
+    """Asks for values: `requested_schema` is an object schema with primitive properties only. Never for
+    secrets.
 
     https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation#form-mode-elicitation-requests
     """

@@ -24,7 +24,8 @@ __all__ = [
 
 
 class InputRequest(WireStruct):
-    """One question of the server: an `elicitation/create`, `sampling/createMessage` or `roots/list`, without an id.
+    """One question of the server: an `elicitation/create`, `sampling/createMessage` or `roots/list`, without
+    an id.
 
     `input_request_from` builds one from typed parameters, `decode_input_params` reads it.
     https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr#inputrequests

@@ -31,7 +31,9 @@ class PromptArgument(WireStruct):
 
 
 class Prompt(WireStruct):
-    """A prompt as it is listed. https://modelcontextprotocol.io/specification/2026-07-28/server/prompts#prompt"""
+    """A prompt as it is listed.
+    https://modelcontextprotocol.io/specification/2026-07-28/server/prompts#prompt
+    """
 
     name: str
     title: str | UnsetType = UNSET

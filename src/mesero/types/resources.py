@@ -1,4 +1,5 @@
-"""Resources and resource templates: their descriptions, and the parameters and results of listing and reading.
+"""Resources and resource templates: their descriptions, and the parameters and results of listing and
+reading.
 
 The contents themselves are in `content`, since results and prompts embed them too.
 """

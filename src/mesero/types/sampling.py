@@ -109,8 +109,8 @@ class ToolChoice(WireStruct):
 class CreateMessageParams(WireStruct, kw_only=True):
     """The parameters of `sampling/createMessage`. Deprecated: use a model provider's API.
 
-    `include_context` other than "none" is deprecated on its own: leave it out, and put the context into `messages`.
-    https://modelcontextprotocol.io/specification/2026-07-28/client/sampling#creating-messages
+    `include_context` other than "none" is deprecated on its own: leave it out, and put the context into
+    `messages`. https://modelcontextprotocol.io/specification/2026-07-28/client/sampling#creating-messages
     """
 
     messages: list[SamplingMessage]

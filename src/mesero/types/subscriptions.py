@@ -1,7 +1,7 @@
 """`subscriptions/listen`: what a client wants to hear, the acknowledgement, and the graceful end.
 
-Every kind of notification is opt-in. Filter keys of extensions are no fields here; whoever serves an extension
-reads them from the raw parameters.
+Every kind of notification is opt-in. Filter keys of extensions are no fields here; whoever serves an
+extension reads them from the raw parameters.
 https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions
 """
 

@@ -17,7 +17,8 @@ __all__ = ["CallToolParams", "CallToolResult", "ListToolsResult", "Tool", "ToolA
 
 
 class ToolAnnotations(WireStruct, kw_only=True):
-    """Hints about what a tool does. They are claims of the server: never decide by those of one you do not trust.
+    """Hints about what a tool does. They are claims of the server: never decide by those of one you do not
+    trust.
 
     Absent means: not read-only, destructive, not idempotent, open world.
     https://modelcontextprotocol.io/specification/2026-07-28/schema#toolannotations
