@@ -1,5 +1,4 @@
-"""The public vocabulary of revision 2026-07-28: messages, content and capabilities as documented msgspec
-Structs.
+"""The public vocabulary of revision 2026-07-28: messages, content, capabilities as msgspec Structs.
 
 This file only gathers names; each subject has its own file. Importing it costs msgspec and nothing else: no
 transport, no server, no event loop. Params and results are views on raw JSON, so what is forwarded is the raw
@@ -70,6 +69,10 @@ from mesero.types.elicitation import (
     ElicitUrlParams,
     decode_elicit_params,
 )
+from mesero.types.error_data import (
+    MissingRequiredClientCapabilityData,
+    UnsupportedProtocolVersionData,
+)
 from mesero.types.inputs import (
     InputRequest,
     InputRequests,
@@ -101,6 +104,24 @@ from mesero.types.notifications import (
     NotificationParams,
     ProgressParams,
     ResourceUpdatedParams,
+)
+from mesero.types.primitive_schemas import (
+    BooleanSchema,
+    EnumItems,
+    EnumNamesSchema,
+    EnumOption,
+    EnumSchema,
+    MultiSelectEnumSchema,
+    NumberSchema,
+    PrimitiveSchema,
+    SingleSelectEnumSchema,
+    StringSchema,
+    TitledEnumItems,
+    TitledMultiSelectEnumSchema,
+    TitledSingleSelectEnumSchema,
+    UntitledMultiSelectEnumSchema,
+    UntitledSingleSelectEnumSchema,
+    primitive_schema_from,
 )
 from mesero.types.prompts import (
     GetPromptParams,
@@ -185,6 +206,7 @@ __all__ = [
     "Annotations",
     "AudioContent",
     "BlobResourceContents",
+    "BooleanSchema",
     "CacheScope",
     "CacheableResult",
     "CallToolParams",
@@ -210,6 +232,10 @@ __all__ = [
     "ElicitationCapability",
     "EmbeddedResource",
     "EmptyResult",
+    "EnumItems",
+    "EnumNamesSchema",
+    "EnumOption",
+    "EnumSchema",
     "GetPromptParams",
     "GetPromptResult",
     "Icon",
@@ -236,11 +262,15 @@ __all__ = [
     "LoggingLevel",
     "LoggingMessageParams",
     "MetaObject",
+    "MissingRequiredClientCapabilityData",
     "ModelHint",
     "ModelPreferences",
+    "MultiSelectEnumSchema",
     "NotificationParams",
     "Number",
+    "NumberSchema",
     "PaginatedResult",
+    "PrimitiveSchema",
     "ProgressParams",
     "ProgressToken",
     "Prompt",
@@ -267,11 +297,16 @@ __all__ = [
     "SamplingContentBlock",
     "SamplingMessage",
     "ServerCapabilities",
+    "SingleSelectEnumSchema",
+    "StringSchema",
     "SubscriptionFilter",
     "SubscriptionsAcknowledgedParams",
     "SubscriptionsListenResult",
     "TextContent",
     "TextResourceContents",
+    "TitledEnumItems",
+    "TitledMultiSelectEnumSchema",
+    "TitledSingleSelectEnumSchema",
     "Tool",
     "ToolAnnotations",
     "ToolChoice",
@@ -279,6 +314,9 @@ __all__ = [
     "ToolUseContent",
     "ToolsCapability",
     "UnknownContent",
+    "UnsupportedProtocolVersionData",
+    "UntitledMultiSelectEnumSchema",
+    "UntitledSingleSelectEnumSchema",
     "WireStruct",
     "decode_content",
     "decode_elicit_params",
@@ -289,5 +327,6 @@ __all__ = [
     "enc_hook",
     "encode_input_response",
     "input_request_from",
+    "primitive_schema_from",
     "unknown_content_from",
 ]

@@ -71,18 +71,28 @@ def decode_sampling_content(raw: bytes | msgspec.Raw) -> SamplingContentBlock:
         return block
 
 
+def _read_items(read: Callable[[_Text], Any], raw: _Text) -> list[Any]:
+    items = []
+    for index, item in enumerate(_ITEMS_DECODER.decode(raw)):
+        try:
+            items.append(read(item))
+        except msgspec.ValidationError as error:
+            raise msgspec.ValidationError(f"{error} - in item {index}") from None
+    return items
+
+
 def _read_blocks(raw: _Text) -> list[Any]:
-    return [decode_content(item) for item in _ITEMS_DECODER.decode(raw)]
+    return _read_items(decode_content, raw)
 
 
 def _read_sampling_content(raw: _Text) -> Any:
-    if bytes(raw[:1]) == b"[":
-        return [decode_sampling_content(item) for item in _ITEMS_DECODER.decode(raw)]
+    if bytes(memoryview(raw)[:1]) == b"[":
+        return _read_items(decode_sampling_content, raw)
     return decode_sampling_content(raw)
 
 
 def _read_each(type_: type[Any]) -> Callable[[_Text], list[Any]]:
-    return lambda raw: [decode_result(type_, item) for item in _ITEMS_DECODER.decode(raw)]
+    return lambda raw: _read_items(lambda item: decode_result(type_, item), raw)
 
 
 _BLOCK = b'{"type":"text","text":""}'
@@ -116,7 +126,10 @@ def decode_result(type_: type[_T], raw: bytes | msgspec.Raw) -> _T:
 
 
 def _decode_in_parts(type_: type[_T], part: _Part, members: dict[str, msgspec.Raw]) -> _T:
-    value = part.read(members[part.name])
+    try:
+        value = part.read(members[part.name])
+    except msgspec.ValidationError as error:
+        raise msgspec.ValidationError(f"{error} - in `$.{part.name}`") from None
     rest = members | {part.name: msgspec.Raw(part.stand_in)}
     result = _decoder_for(type_).decode(msgspec.json.encode(rest))
     setattr(result, part.name, value)

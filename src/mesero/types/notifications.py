@@ -35,7 +35,7 @@ LEVEL_ORDER: Final[dict[str, int]] = {
     "alert": 6,
     "emergency": 7,
 }
-"""Rank of each level: a message is sent when its rank is at least that of the level that the request names."""
+"""Rank of each level: it is sent when its rank is at least that of the level that a request names."""
 
 
 class NotificationParams(WireStruct, kw_only=True):
