@@ -122,15 +122,18 @@ def amend(revision: str, definitions: dict[str, Any]) -> list[str]:
 
 
 def definitions_of(schema: dict[str, Any]) -> dict[str, Any]:
-    return schema["$defs"] if "$defs" in schema else schema["definitions"]
+    definitions: dict[str, Any] = schema["$defs"] if "$defs" in schema else schema["definitions"]
+    return definitions
 
 
 def ref_name(schema: dict[str, Any]) -> str:
-    return schema["$ref"].rpartition("/")[2]
+    reference: str = schema["$ref"]
+    return reference.rpartition("/")[2]
 
 
 def method_of(definition: dict[str, Any]) -> str | None:
-    return definition.get("properties", {}).get("method", {}).get("const")
+    method: str | None = definition.get("properties", {}).get("method", {}).get("const")
+    return method
 
 
 def members_of(definitions: dict[str, Any], union: str) -> list[str]:
