@@ -1,4 +1,4 @@
-"""Which rows the options choose, what a broken driver costs; the measuring itself is what `make bench` does."""
+"""Which rows the options choose and what a broken driver costs; `make bench` does the measuring itself."""
 
 import json
 import sys
