@@ -3,7 +3,7 @@
     python bench/micro.py [--seconds 0.2]
 
 Nanoseconds an operation, the best of five repeats: for comparing two versions of a function on one machine.
-Everything here is pure and in one process; what a whole call costs, pipes and tasks included, is what run.py measures.
+All of it is pure and in one process; what a whole call costs, pipes and tasks included, run.py measures.
 """
 
 from __future__ import annotations
