@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from mesero.types.common import Annotations, Icon, MetaObject, Number, WireStruct
+from mesero.types.common import Annotations, Icon, MetaObject, WireStruct
 
 __all__ = [
     "AudioContent",
@@ -71,7 +71,7 @@ class ResourceLink(_Annotated, tag_field="type", tag="resource_link"):
     title: str | UnsetType = UNSET
     description: str | UnsetType = UNSET
     mime_type: str | UnsetType = UNSET
-    size: Number | UnsetType = UNSET
+    size: int | UnsetType = UNSET
     icons: list[Icon] | UnsetType = UNSET
 
 

@@ -7,7 +7,7 @@ The contents themselves are in `content`, since results and prompts embed them t
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from mesero.types.common import Annotations, Icon, MetaObject, Number, WireStruct
+from mesero.types.common import Annotations, Icon, MetaObject, WireStruct
 from mesero.types.content import ResourceContents
 from mesero.types.inputs import InputResponseParams
 from mesero.types.results import CacheableResult, PaginatedResult
@@ -39,7 +39,7 @@ class Resource(_Described):
 
     uri: str
     name: str
-    size: Number | UnsetType = UNSET
+    size: int | UnsetType = UNSET
 
 
 class ResourceTemplate(_Described):
