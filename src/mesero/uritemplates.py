@@ -3,9 +3,9 @@
 Matching (levels 1 to 3) is ours; expansion (all levels) is the library ``uritemplate``, imported late. Pure.
 
 A template becomes a row of parts (`_Literal`, `_Variable`, `_Parameter`, `_Query`). Walking the row backwards
-marks, for each part, the positions from which the rest matches; walking it forwards then takes the longest value
-that leaves the rest matching. Both walks touch each character once for each part: nothing backtracks, so no URI
-is slow to match.
+marks, for each part, the positions from which the rest matches; walking it forwards then takes the longest
+value that leaves the rest matching. Both walks touch each character once for each part: nothing backtracks,
+so no URI is slow to match.
 
 https://www.rfc-editor.org/rfc/rfc6570
 """
@@ -141,8 +141,8 @@ class UriTemplate:
 
     What matches: ``{x}`` anything but ``/``, ``?`` and ``#``; ``{+x}`` and ``{#x}`` those too; never nothing.
     Query variables (``{?x}``, ``{&x}``) may be absent and come in any order; a query variable that the
-    template does not name makes it another URI. Where several readings are possible, the earlier variable gets
-    the longer value.
+    template does not name makes it another URI. Where several readings are possible, the earlier
+    variable gets the longer value.
 
     https://modelcontextprotocol.io/specification/2026-07-28/server/resources#resource-templates
     """
@@ -324,5 +324,5 @@ def _check_parts(parts: list[_Part], text: str) -> None:
         is_fragment = isinstance(following, _Literal) and following.text.startswith("#")
         if isinstance(part, _Query) and not is_fragment:
             raise UsageError(
-                f"something other than a fragment follows the query of {text!r}, which is not supported for matching"
+                f"something other than a fragment follows the query of {text!r}, which cannot be matched"
             )
