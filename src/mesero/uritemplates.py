@@ -18,7 +18,7 @@ from itertools import pairwise
 from typing import Any
 from urllib.parse import unquote
 
-from .errors import UsageError
+from mesero.errors import UsageError
 
 __all__ = ["MAX_URI_CHARS", "UriTemplate", "expand_template", "is_template"]
 

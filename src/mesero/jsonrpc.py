@@ -1,0 +1,323 @@
+"""The JSON-RPC 2.0 envelope: decode, classify, encode. Knows no MCP method and no revision.
+
+One pass over the bytes gives the envelope; ``params``, ``result`` and ``error.data`` stay raw, so that whoever
+forwards a message forwards exactly what came, and whoever needs them types them once.
+
+The fast path is one typed decode. Only when it refuses does the slow path look again, to name what is wrong:
+a parse error (-32700) or an envelope that is no JSON-RPC (-32600), each with its own sentence.
+
+https://modelcontextprotocol.io/specification/2026-07-28/basic/index#messages
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import msgspec
+from msgspec import UNSET, Raw, UnsetType
+
+from mesero.errors import InvalidRequestError, ParseError, RpcError
+
+__all__ = [
+    "MAX_MESSAGE_BYTES",
+    "ErrorResponse",
+    "Id",
+    "Message",
+    "Notification",
+    "Request",
+    "Response",
+    "ResultResponse",
+    "check_duplicate_members",
+    "check_finite",
+    "decode_message",
+    "decode_value",
+    "encode_error",
+    "encode_notification",
+    "encode_request",
+    "encode_result",
+    "encode_value",
+    "find_id",
+]
+
+Id = int | str
+"""A request id: a string or an integer. https://modelcontextprotocol.io/specification/2026-07-28/basic/index#requests"""
+
+MAX_MESSAGE_BYTES = 64 * 1024 * 1024
+"""The largest message that is accepted by default, in bytes."""
+
+_OPEN_BRACE = ord("{")
+
+
+class Request(msgspec.Struct, gc=False, frozen=True):
+    """``id`` and ``method``: an answer is owed."""
+
+    id: Id
+    method: str
+    params: Raw | UnsetType = UNSET
+
+
+class Notification(msgspec.Struct, gc=False, frozen=True):
+    """``method`` without ``id``: never answered."""
+
+    method: str
+    params: Raw | UnsetType = UNSET
+
+
+class ResultResponse(msgspec.Struct, gc=False, frozen=True):
+    """``id`` and ``result``."""
+
+    id: Id
+    result: Raw
+
+
+class ErrorResponse(msgspec.Struct, gc=False, frozen=True):
+    """``error``, with the ``id`` of the request unless that could not be read (then None)."""
+
+    id: Id | None
+    code: int
+    message: str
+    data: Raw | UnsetType = UNSET
+
+
+Response = ResultResponse | ErrorResponse
+Message = Request | Notification | ResultResponse | ErrorResponse
+
+
+class _ErrorObject(msgspec.Struct, gc=False):
+    code: int
+    message: str
+    data: Raw | UnsetType = UNSET
+
+
+class _Envelope(msgspec.Struct, gc=False):
+    jsonrpc: str
+    id: Id | None | UnsetType = UNSET
+    method: str | UnsetType = UNSET
+    params: Raw | UnsetType = UNSET
+    result: Raw | UnsetType = UNSET
+    error: _ErrorObject | UnsetType = UNSET
+
+
+class _LooseId(msgspec.Struct, gc=False):
+    id: Any = UNSET
+
+
+_decode_envelope = msgspec.json.Decoder(_Envelope).decode
+_decode_id = msgspec.json.Decoder(_LooseId).decode
+_decode_any = msgspec.json.Decoder().decode
+
+
+def decode_message(raw: bytes) -> Message:
+    """Decode and classify one message.
+
+    Raises:
+        ParseError: not UTF-8, not JSON, nested too deeply, or a number out of range (-32700).
+        InvalidRequestError: JSON, but no JSON-RPC 2.0 message (-32600).
+    """
+    try:
+        # msgspec does not look at the UTF-8 of what stays raw.
+        # https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/index#messages
+        if not raw.isascii():
+            raw.decode()
+        envelope = _decode_envelope(raw)
+    except msgspec.ValidationError as error:
+        raise _refusal_for(raw, str(error)) from None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise _parse_error_for(error) from None
+    if envelope.jsonrpc != "2.0":
+        raise InvalidRequestError(f'"jsonrpc" must be "2.0", not {envelope.jsonrpc!r}')
+    return _classify(envelope)
+
+
+def _classify(envelope: _Envelope) -> Message:
+    """Which of the four kinds an envelope is; members that do not go together are refused."""
+    if envelope.method is not UNSET:
+        if envelope.result is not UNSET or envelope.error is not UNSET:
+            raise InvalidRequestError('"method" and "result" or "error" in one message')
+        params = envelope.params
+        # By the first byte: the value itself is typed later, once.
+        if params is not UNSET and memoryview(params)[0] != _OPEN_BRACE:
+            raise InvalidRequestError('"params" must be an object')
+        if envelope.id is UNSET:
+            return Notification(envelope.method, params)
+        if envelope.id is None:
+            raise InvalidRequestError('"id" must be a string or an integer, not null')
+        return Request(envelope.id, envelope.method, params)
+    if envelope.result is not UNSET:
+        if envelope.error is not UNSET:
+            raise InvalidRequestError('"result" and "error" in one message')
+        if envelope.id is UNSET or envelope.id is None:
+            raise InvalidRequestError('a result needs the "id" of its request')
+        return ResultResponse(envelope.id, envelope.result)
+    if envelope.error is not UNSET:
+        error = envelope.error
+        # An id that could not be read is left out, or null in peers that follow plain JSON-RPC.
+        owner = None if envelope.id is UNSET else envelope.id
+        return ErrorResponse(owner, error.code, error.message, error.data)
+    raise InvalidRequestError('neither "method" nor "result" nor "error"')
+
+
+def _parse_error_for(error: Exception) -> ParseError:
+    if isinstance(error, RecursionError):
+        # msgspec counts levels against the interpreter's own recursion limit (1,000 frames, less what is in use).
+        return ParseError("arrays and objects are nested too deeply")
+    if isinstance(error, UnicodeDecodeError):
+        return ParseError(f"not UTF-8: invalid byte at offset {error.start}")
+    return ParseError(f"not JSON: {error}")
+
+
+def _refusal_for(raw: bytes, text: str) -> RpcError:
+    """The slow path: the envelope does not fit. Says which member is wrong, and how."""
+    try:
+        _decode_any(raw)
+    except (msgspec.MsgspecError, RecursionError) as error:
+        return _parse_error_for(error)
+    first = raw.lstrip()[:1]
+    if first == b"[":
+        # https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio
+        return InvalidRequestError(
+            "a message is one JSON object; batches (arrays) are not part of this revision"
+        )
+    if first != b"{":
+        return InvalidRequestError("a message is a JSON object")
+    if "`jsonrpc`" in text:
+        return InvalidRequestError('"jsonrpc" is missing; it must be "2.0"')
+    if text.endswith("`$.id`"):
+        return InvalidRequestError(f'"id" must be a string or an integer: {text}')
+    return InvalidRequestError(text)
+
+
+def find_id(raw: bytes) -> Id | None:
+    """The id of a message that was refused, when it can still be read and is a valid one."""
+    try:
+        found = _decode_id(raw).id
+    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
+        return None
+    return found if isinstance(found, (int, str)) and not isinstance(found, bool) else None
+
+
+def _refuse_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        seen: set[str] = set()
+        twin = next(name for name, _ in pairs if name in seen or seen.add(name))  # type: ignore[func-returns-value]
+        raise InvalidRequestError(f"the member {twin!r} occurs twice in one object")
+    return members
+
+
+_decode_strictly = json.JSONDecoder(object_pairs_hook=_refuse_twins).decode
+
+
+def check_duplicate_members(raw: bytes) -> None:
+    """Refuse a message in which an object has a member twice: two readers could see two different messages.
+
+    Raises:
+        InvalidRequestError: a member occurs twice (-32600), at any depth.
+        ParseError: not JSON (-32700).
+    """
+    try:
+        _decode_strictly(raw.decode())
+    except (ValueError, RecursionError) as error:
+        if isinstance(error, RecursionError):
+            raise _parse_error_for(error) from None
+        raise ParseError(f"not JSON: {error}") from None
+
+
+def decode_value(raw: Raw | bytes) -> Any:
+    """Plain Python objects for a raw JSON value.
+
+    Raises:
+        ParseError: not JSON, or a number out of range.
+    """
+    try:
+        return _decode_any(raw)
+    except (msgspec.MsgspecError, RecursionError) as error:
+        raise _parse_error_for(error) from None
+
+
+def _refuse_unknown(value: Any) -> Any:
+    """Objects that know their exact JSON text (unknown content blocks) are written as that text."""
+    raw = getattr(value, "raw", None)
+    if isinstance(raw, bytes):
+        return Raw(raw)
+    raise TypeError(f"a {type(value).__name__} has no JSON form")
+
+
+_encode = msgspec.json.Encoder(enc_hook=_refuse_unknown).encode
+encode_value = _encode
+"""JSON bytes of Structs and plain objects. Raises TypeError for what has no JSON form."""
+
+
+def check_finite(value: Any) -> None:
+    """Refuse NaN and infinities anywhere in plain data, since msgspec would write them as null.
+
+    Raises:
+        ValueError: a number is not finite, with the JSON path to it.
+    """
+    todo: list[tuple[str, Any]] = [("$", value)]
+    while todo:
+        path, item = todo.pop()
+        if isinstance(item, float):
+            if item != item or item in (_INFINITY, -_INFINITY):  # noqa: PLR0124  (only NaN differs from itself)
+                raise ValueError(f"the number at {path} is not finite; JSON has no form for it")
+        elif isinstance(item, dict):
+            todo.extend((f"{path}.{name}", inner) for name, inner in item.items())
+        elif isinstance(item, (list, tuple, set, frozenset)):
+            todo.extend((f"{path}[{index}]", inner) for index, inner in enumerate(item))
+
+
+_INFINITY = float("inf")
+
+
+class _RequestOut(msgspec.Struct, gc=False, tag_field="jsonrpc", tag="2.0"):
+    id: Id
+    method: str
+    params: Any = UNSET
+
+
+class _NotificationOut(msgspec.Struct, gc=False, tag_field="jsonrpc", tag="2.0"):
+    method: str
+    params: Any = UNSET
+
+
+class _ResultOut(msgspec.Struct, gc=False, tag_field="jsonrpc", tag="2.0"):
+    id: Id
+    result: Any
+
+
+class _ErrorObjectOut(msgspec.Struct, gc=False):
+    code: int
+    message: str
+    data: Any = UNSET
+
+
+class _ErrorOut(msgspec.Struct, gc=False, tag_field="jsonrpc", tag="2.0"):
+    error: _ErrorObjectOut
+    id: Id | UnsetType = UNSET
+
+
+def encode_request(request_id: Id, method: str, params: Any = UNSET) -> bytes:
+    """One request. ``params`` is a Struct, a dict, ``msgspec.Raw`` or UNSET for none."""
+    return _encode(_RequestOut(request_id, method, params))
+
+
+def encode_notification(method: str, params: Any = UNSET) -> bytes:
+    """One notification. ``params`` as in `encode_request`."""
+    return _encode(_NotificationOut(method, params))
+
+
+def encode_result(request_id: Id, result: Any) -> bytes:
+    """One result response. ``result`` is a Struct, a dict or ``msgspec.Raw``."""
+    return _encode(_ResultOut(request_id, result))
+
+
+def encode_error(request_id: Id | None, error: RpcError) -> bytes:
+    """One error response.
+
+    Without an id when the request's could not be read: JSON-RPC's null is not allowed here.
+    https://modelcontextprotocol.io/specification/2026-07-28/basic/index#error-responses
+    """
+    data = UNSET if error.data is None else error.data
+    owner = UNSET if request_id is None else request_id
+    return _encode(_ErrorOut(_ErrorObjectOut(error.code, error.message, data), owner))

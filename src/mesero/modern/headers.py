@@ -1,0 +1,245 @@
+"""HTTP headers that mirror the body: encoding of values, `x-mcp-header` marks, agreement with the body. Pure.
+
+Client and server share it, so that what one sends is what the other expects.
+
+https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#request-metadata
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from mesero.errors import HeaderMismatchError, UsageError
+
+__all__ = [
+    "HeaderMark",
+    "MARK",
+    "METHOD_HEADER",
+    "NAME_HEADER",
+    "PARAM_PREFIX",
+    "VERSION_HEADER",
+    "argument_at",
+    "check_param_headers",
+    "decode_header_value",
+    "encode_header_value",
+    "marks_of",
+    "param_headers",
+]
+
+VERSION_HEADER = "mcp-protocol-version"
+METHOD_HEADER = "mcp-method"
+NAME_HEADER = "mcp-name"
+PARAM_PREFIX = "mcp-param-"
+MARK = "x-mcp-header"
+
+_SAFE_INTEGER = 2**53 - 1
+_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_PLAIN = re.compile(r"[\x20-\x7e]*")
+_SENTINEL_START = "=?base64?"
+_SENTINEL_END = "?="
+_INTEGER = re.compile(r"[+-]?[0-9]+(?:\.0*)?")
+
+
+class HeaderMark(NamedTuple):
+    """A tool parameter that is mirrored: the header's name part, the path of ``properties`` keys, the JSON type."""
+
+    header: str
+    path: tuple[str, ...]
+    kind: str
+
+
+def encode_header_value(text: str) -> str:
+    """The header form of a string: itself, or Base64 of its UTF-8 between markers when that would not be safe.
+
+    https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#value-encoding
+    """
+    looks_encoded = text.startswith(_SENTINEL_START) and text.endswith(_SENTINEL_END)
+    if _PLAIN.fullmatch(text) and text == text.strip(" ") and not looks_encoded:
+        return text
+    return f"{_SENTINEL_START}{base64.b64encode(text.encode()).decode()}{_SENTINEL_END}"
+
+
+def decode_header_value(value: str) -> str:
+    """The string behind a header value.
+
+    Raises:
+        ValueError: characters that no header value may have, or markers around something that is not Base64 of UTF-8.
+    """
+    value = value.strip(" \t")
+    if not value.startswith(_SENTINEL_START) or not value.endswith(_SENTINEL_END):
+        if not _PLAIN.fullmatch(value.replace("\t", " ")):
+            raise ValueError("it has characters that a header value may not have")
+        return value
+    coded = value[len(_SENTINEL_START) : -len(_SENTINEL_END)]
+    try:
+        return base64.b64decode(coded, validate=True).decode()
+    except (binascii.Error, UnicodeDecodeError, ValueError) as error:
+        raise ValueError(f"it is marked as Base64 but is not: {error}") from None
+
+
+def marks_of(input_schema: Mapping[str, Any]) -> tuple[HeaderMark, ...]:
+    """The `x-mcp-header` marks of a tool's input schema, in the order in which they are written.
+
+    Raises:
+        UsageError: a mark breaks a rule; the text says which, and where.
+
+    https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#schema-extension
+    """
+    marks: list[HeaderMark] = []
+    todo: list[tuple[Any, tuple[str, ...], bool]] = [(input_schema, (), True)]
+    while todo:
+        schema, path, is_reachable = todo.pop()
+        if isinstance(schema, list):
+            todo.extend((item, path, False) for item in reversed(schema))
+            continue
+        if not isinstance(schema, Mapping):
+            continue
+        if MARK in schema:
+            marks.append(_mark_from(schema, path, is_reachable=is_reachable))
+        for keyword, value in reversed(schema.items()):
+            if keyword == "properties" and isinstance(value, Mapping):
+                todo.extend((inner, (*path, name), is_reachable) for name, inner in reversed(value.items()))
+            elif keyword in _SUBSCHEMA_MAPS and isinstance(value, Mapping):
+                todo.extend((inner, (*path, name), False) for name, inner in reversed(value.items()))
+            elif keyword in _SUBSCHEMAS:
+                todo.append((value, path, False))
+    _check_unique(marks)
+    return tuple(marks)
+
+
+_SUBSCHEMA_MAPS = frozenset({"$defs", "definitions", "patternProperties", "dependentSchemas"})
+_SUBSCHEMAS = frozenset(
+    {
+        "additionalItems",
+        "additionalProperties",
+        "allOf",
+        "anyOf",
+        "contains",
+        "else",
+        "if",
+        "items",
+        "not",
+        "oneOf",
+        "prefixItems",
+        "propertyNames",
+        "then",
+        "unevaluatedItems",
+        "unevaluatedProperties",
+    }
+)
+
+
+def _mark_from(schema: Mapping[str, Any], path: tuple[str, ...], *, is_reachable: bool) -> HeaderMark:
+    header = schema[MARK]
+    place = ".".join(path) or "the schema itself"
+    if not isinstance(header, str) or not header:
+        raise UsageError(f"{MARK} at {place} must be a non-empty string")
+    if not _TOKEN.fullmatch(header):
+        raise UsageError(f"{MARK} {header!r} at {place} has characters that a header name may not have")
+    if not is_reachable or not path:
+        raise UsageError(f"{MARK} {header!r} at {place} is not reachable through 'properties' alone")
+    kind = schema.get("type")
+    if kind not in ("string", "integer", "boolean"):
+        raise UsageError(
+            f"{MARK} {header!r} at {place} is on type {kind!r}; only string, integer, boolean may have it"
+        )
+    return HeaderMark(header, path, kind)
+
+
+def _check_unique(marks: Iterable[HeaderMark]) -> None:
+    seen: set[str] = set()
+    for mark in marks:
+        if mark.header.lower() in seen:
+            raise UsageError(f"{MARK} {mark.header!r} occurs twice; header names ignore case")
+        seen.add(mark.header.lower())
+
+
+def argument_at(arguments: Any, path: tuple[str, ...]) -> Any:
+    """The value at a path of members, or None when there is none (null counts as none)."""
+    for name in path:
+        if not isinstance(arguments, Mapping):
+            return None
+        arguments = arguments.get(name)
+    return arguments
+
+
+def _text_of(value: Any) -> str | None:
+    """The string form of a mirrored value; None for what cannot be mirrored."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)  # 42.0 is an integer in JSON Schema.
+    if isinstance(value, int):
+        return str(value)
+    return value if isinstance(value, str) else None
+
+
+def param_headers(marks: Iterable[HeaderMark], arguments: Any) -> list[tuple[str, str]]:
+    """The `Mcp-Param-*` headers for a call. Absent and null values have none.
+
+    Raises:
+        UsageError: an integer outside of what JavaScript can hold exactly.
+    """
+    headers: list[tuple[str, str]] = []
+    for mark in marks:
+        value = argument_at(arguments, mark.path)
+        if value is None:
+            continue
+        if isinstance(value, int) and abs(value) > _SAFE_INTEGER:
+            raise UsageError(
+                f"{'.'.join(mark.path)} = {value} is mirrored in a header and must lie within ±(2**53 - 1)"
+            )
+        text = _text_of(value)
+        if text is not None:
+            headers.append((f"Mcp-Param-{mark.header}", encode_header_value(text)))
+    return headers
+
+
+def check_param_headers(marks: Iterable[HeaderMark], arguments: Any, headers: Mapping[str, str]) -> None:
+    """Compare the `Mcp-Param-*` headers that a tool declares with the body.
+
+    Args:
+        marks: The tool's marks.
+        arguments: The call's arguments, decoded.
+        headers: Header values by lower-case name.
+
+    Raises:
+        HeaderMismatchError: missing, unexpected, malformed or different (-32020).
+
+    https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#server-behavior-for-custom-headers
+    """
+    for mark in marks:
+        name = f"Mcp-Param-{mark.header}"
+        sent = headers.get(name.lower())
+        expected = _text_of(argument_at(arguments, mark.path))
+        if sent is None:
+            if expected is not None:
+                raise HeaderMismatchError(
+                    f"Header mismatch: {name} is missing, but the body has {expected!r}"
+                )
+            continue
+        try:
+            text = decode_header_value(sent)
+        except ValueError as error:
+            raise HeaderMismatchError(f"Header mismatch: {name} cannot be read: {error}") from None
+        if expected is None:
+            raise HeaderMismatchError(f"Header mismatch: {name} is {text!r}, but the body has no such value")
+        if text != expected and not (mark.kind == "integer" and _is_same_integer(text, expected)):
+            raise HeaderMismatchError(f"Header mismatch: {name} is {text!r}, but the body has {expected!r}")
+
+
+def _is_same_integer(text: str, expected: str) -> bool:
+    """Compared numerically: "42.0" is 42.
+
+    https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#server-validation
+    """
+    return (
+        len(text) < 40  # noqa: PLR2004  (far longer than any safe integer; keeps int() cheap)
+        and _INTEGER.fullmatch(text) is not None
+        and _INTEGER.fullmatch(expected) is not None
+        and int(text.split(".")[0]) == int(expected.split(".")[0])
+    )
