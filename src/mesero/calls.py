@@ -1,8 +1,8 @@
 """The ledger of in-flight calls: who waits for which id, and what an answer to nobody is. Pure.
 
-A call is opened under an id that no other open call has, and closed once: answered or given up. What arrives for a
-closed id is late (we gave it up) or a duplicate (it was answered); what arrives for any other id is unknown.
-Only the last few thousand closed ids are remembered.
+A call is opened under an id that no other open call has, and closed once: answered or given up. What arrives
+for a closed id is late (we gave it up) or a duplicate (it was answered); what arrives for any other id is
+unknown. Only the last few thousand closed ids are remembered.
 
 https://modelcontextprotocol.io/specification/2026-07-28/basic/index#requests
 """
@@ -50,7 +50,8 @@ class Ledger(Generic[Owner]):
             UsageError: the id is in flight already.
         """
         # "The request ID MUST NOT match the ID of any other request the sender has issued and not yet
-        # received a response for." https://modelcontextprotocol.io/specification/2026-07-28/basic/index#requests
+        # received a response for."
+        # https://modelcontextprotocol.io/specification/2026-07-28/basic/index#requests
         if request_id in self._open:
             raise UsageError(f"the request id {request_id!r} is in flight already")
         self._open[request_id] = owner
@@ -61,12 +62,13 @@ class Ledger(Generic[Owner]):
 
     def close(self, request_id: Id, *, is_answered: bool) -> Owner | None:
         """Take a call out: answered, or given up. None when it was not open."""
-        owner = self._open.pop(request_id, None)
-        if owner is not None:
-            self._closed[request_id] = "duplicate" if is_answered else "late"
-            if len(self._closed) > _REMEMBERED:
-                self._closed.popitem(last=False)
-        return owner
+        if request_id not in self._open:
+            return None
+        self._closed[request_id] = "duplicate" if is_answered else "late"
+        self._closed.move_to_end(request_id)
+        if len(self._closed) > _REMEMBERED:
+            self._closed.popitem(last=False)
+        return self._open.pop(request_id)
 
     def verdict_for(self, request_id: Id) -> Verdict:
         """What a response with this id is: an answer to an open call, late, a duplicate, or unknown."""
@@ -98,8 +100,8 @@ _decode_ties = msgspec.json.Decoder(_Ties).decode
 def find_owner_id(notification: Notification) -> Id | None:
     """The id of the request that a notification belongs to, or None when it names none.
 
-    Progress names it by its token (mesero uses the request id as token), subscription messages by the subscription
-    id, a cancellation by the request id.
+    Progress names it by its token (mesero uses the request id as token), subscription messages by the
+    subscription id, a cancellation by the request id.
     https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio#receiving-messages
     """
     if notification.params is UNSET:

@@ -1,6 +1,7 @@
 """Every error that mesero raises, in one tree. The type says who is to blame; the fields say what happened.
 
-Errors hold data and ``__str__`` makes the text: what happened, where (server, method, id, URL), whose fault, what to do.
+Errors hold data and ``__str__`` makes the text: what happened, where (server, method, id, URL), whose fault,
+what to do.
 
 ::
 
@@ -28,7 +29,8 @@ Errors hold data and ``__str__`` makes the text: what happened, where (server, m
     │   └── HttpStatusError            an HTTP answer that is no MCP answer
     │       └── AuthorizationNeededError  401 or 403
     ├── CallTimeoutError               nobody to blame yet: the limit was ours
-    └── InputNeededError               blame client: the server asked what no function was given for
+    ├── InputNeededError               blame client: the server asked what no function was given for
+    └── ToolFailedError                blame server: the tool itself said that it failed
 """
 
 from __future__ import annotations
@@ -67,6 +69,7 @@ __all__ = [
     "ParseError",
     "ProtocolError",
     "RpcError",
+    "ToolFailedError",
     "TransportError",
     "UnsupportedRevisionError",
     "UsageError",
@@ -102,7 +105,7 @@ class MeseroError(Exception):
 
     def __str__(self) -> str:
         text = f"{self.where}: {self.what}" if self.where else self.what
-        return f"{text}. {self.fix}" if self.fix else text
+        return f"{text.removesuffix('.')}. {self.fix}" if self.fix else text
 
 
 class LocalError(MeseroError):
@@ -280,7 +283,7 @@ _BY_CODE: dict[int, type[RpcError]] = {
 
 
 def rpc_error_for(code: int, message: str, data: Any = None, *, where: str = "") -> RpcError:
-    """The error object for a received JSON-RPC error: the class that the code has, else plain ``RpcError``."""
+    """The error object for a received JSON-RPC error: of the class that the code has, else ``RpcError``."""
     return _BY_CODE.get(code, RpcError)(message, code=code, data=data, where=where)
 
 
@@ -306,7 +309,7 @@ class DisconnectedError(TransportError):
 
     blame: Blame = "server"
 
-    def __init__(  # noqa: PLR0913  (the facts of a death are that many, and all are keyword-only)
+    def __init__(
         self,
         what: str,
         *,
@@ -341,7 +344,7 @@ class HttpStatusError(TransportError):
     ``blame`` is unknown: the server, or something between it and us, said so.
     """
 
-    def __init__(  # noqa: PLR0913  (the facts of one HTTP answer, all keyword-only)
+    def __init__(
         self,
         *,
         method: str,
@@ -380,8 +383,8 @@ class AuthorizationNeededError(HttpStatusError):
 class CallTimeoutError(MeseroError, TimeoutError):
     """No answer within our own limit. The call was cancelled on the wire.
 
-    ``sent`` names the request, ``since`` what came for it in the meantime, ``timeout_s`` the limit in seconds.
-    """
+    ``sent`` names the request, ``since`` what came for it in the meantime, ``timeout_s`` the limit in
+    seconds. """
 
     def __init__(self, sent: str, *, timeout_s: float, since: str = "nothing", where: str = "") -> None:
         super().__init__(
@@ -401,3 +404,17 @@ class InputNeededError(MeseroError):
     """
 
     blame: Blame = "client"
+
+
+class ToolFailedError(MeseroError):
+    """A tool said ``isError``, and a typed value had been asked for. ``text`` is what it said.
+
+    https://modelcontextprotocol.io/specification/2026-07-28/server/tools#error-handling
+    """
+
+    blame: Blame = "server"
+
+    def __init__(self, tool: str, text: str, *, where: str = "") -> None:
+        super().__init__(f"the tool {tool!r} failed: {text}", where=where)
+        self.tool = tool
+        self.text = text

@@ -52,7 +52,7 @@ class Extension(msgspec.Struct, frozen=True, kw_only=True):
         listen_keys: Members of the `subscriptions/listen` filter, each with the notification methods it opens.
 
     Raises:
-        UsageError: the identifier is malformed, or a method belongs to the core's own namespaces.
+        UsageError: the identifier is malformed.
     """
 
     identifier: str
@@ -95,8 +95,15 @@ def result_types_with(core: Iterable[str], extensions: Iterable[Extension]) -> f
 def listen_keys_with(
     core: Mapping[str, tuple[str, ...]], extensions: Iterable[Extension]
 ) -> dict[str, tuple[str, ...]]:
-    """The members of a `subscriptions/listen` filter, each with the notification methods that it opens."""
+    """The members of a `subscriptions/listen` filter, each with the notification methods that it opens.
+
+    Raises:
+        UsageError: two of them claim the same member.
+    """
     keys = dict(core)
     for extension in extensions:
-        keys.update(extension.listen_keys)
+        for key, methods in extension.listen_keys.items():
+            if key in keys:
+                raise UsageError(f"{extension.identifier} defines the filter {key!r}, which exists already")
+            keys[key] = methods
     return keys

@@ -17,14 +17,23 @@ __all__ = ["Event", "EventFramer", "LineFramer", "TooLong", "encode_event"]
 
 
 class TooLong(NamedTuple):
-    """Stands for a frame that was longer than the limit: how long it was so far, and how it began."""
+    """Stands for a frame that was longer than the limit, which it names, and how the frame began."""
 
     max_bytes: int
     beginning: bytes
 
 
+_MAX_BEGINNING_BYTES = 400
+
+
+def _too_long(max_bytes: int, held: bytes) -> TooLong:
+    # Never more than the limit: how much was held when it was passed depends on the chunks, the frames must
+    # not.
+    return TooLong(max_bytes, held[: min(_MAX_BEGINNING_BYTES, max_bytes)])
+
+
 class LineFramer:
-    """Splits a byte stream at ``\\n``; a ``\\r`` before it and empty lines are dropped.
+    r"""Splits a byte stream at ``\n``; one ``\r`` before it and empty lines are dropped.
 
     Args:
         max_bytes: The longest line, in bytes without its end. A longer one becomes one `TooLong`.
@@ -40,7 +49,10 @@ class LineFramer:
         """The frames that this chunk completes, in order."""
         if not self._parts and not self._skipping and data.endswith(b"\n") and len(data) <= self.max_bytes:
             # The common case: whole lines in one chunk, nothing held over.
-            return [line for line in data[:-1].replace(b"\r\n", b"\n").split(b"\n") if line and line != b"\r"]
+            lines = data.split(b"\n")
+            if b"\r" in data:
+                lines = [line.removesuffix(b"\r") for line in lines]
+            return [line for line in lines if line]
         frames: list[bytes | TooLong] = []
         *ended, rest = data.split(b"\n")
         for piece in ended:
@@ -56,7 +68,7 @@ class LineFramer:
         self._size += len(piece)
         # One byte of grace: a "\r" before the end does not count.
         if self._size > self.max_bytes + 1:
-            frames.append(TooLong(self.max_bytes, b"".join(self._parts)[:400]))
+            frames.append(_too_long(self.max_bytes, b"".join(self._parts)))
             self._parts.clear()
             self._size = 0
             self._skipping = True
@@ -66,7 +78,7 @@ class LineFramer:
             line = self._parts[0] if len(self._parts) == 1 else b"".join(self._parts)
             line = line.removesuffix(b"\r")
             if len(line) > self.max_bytes:
-                frames.append(TooLong(self.max_bytes, line[:400]))
+                frames.append(_too_long(self.max_bytes, line))
             elif line:
                 frames.append(line)
         self._parts.clear()
@@ -74,15 +86,17 @@ class LineFramer:
         self._skipping = False
 
     def receive_eof(self) -> bytes:
-        """The bytes after the last newline: a message cut short, or nothing."""
+        """The bytes after the last newline: a message cut short, or nothing. The framer is empty then."""
         rest = b"".join(self._parts)
         self._parts.clear()
         self._size = 0
+        self._skipping = False
         return rest
 
 
 class Event(NamedTuple):
-    """One server-sent event. ``data`` is the joined ``data:`` lines; ``retry_ms`` None when not sent."""
+    """One server-sent event. ``data`` is the joined ``data:`` lines, empty when there were none (an event
+    that only sets an id or a retry time); ``retry_ms`` is None when not sent. """
 
     data: bytes
     event: str = "message"
@@ -161,7 +175,7 @@ class EventFramer:
             elif not self._too_long:
                 self._data.append(value)
         elif name == b"event":
-            self._event = value.decode("utf-8", "replace")
+            self._event = value.decode("utf-8", "replace") or "message"
         elif name == b"id" and b"\0" not in value:
             self._event_id = value.decode("utf-8", "replace")
         elif name == b"retry" and value.isdigit():
@@ -169,8 +183,7 @@ class EventFramer:
 
     def _note_too_long(self, value: bytes, events: list[Event | TooLong]) -> None:
         if not self._too_long:
-            beginning = b"\n".join([*self._data, value])[:400]
-            events.append(TooLong(self._max_bytes, beginning))
+            events.append(_too_long(self._max_bytes, b"\n".join([*self._data, value])))
         self._data.clear()
         self._too_long = True
 
@@ -182,5 +195,7 @@ class EventFramer:
 
 
 def encode_event(raw: bytes) -> bytes:
-    """One message as a server-sent event. Encoded JSON has no line ends, so one ``data:`` line holds it."""
+    """One message as a server-sent event. What we forward may have line ends, as white space."""
+    if b"\n" in raw or b"\r" in raw:
+        raw = b"\ndata: ".join(raw.splitlines())
     return b"event: message\ndata: " + raw + b"\n\n"

@@ -1,6 +1,6 @@
 """The JSON-RPC 2.0 envelope: decode, classify, encode. Knows no MCP method and no revision.
 
-One pass over the bytes gives the envelope; ``params``, ``result`` and ``error.data`` stay raw, so that whoever
+One pass over the bytes gives the envelope; ``params``, ``result`` and ``error.data`` stay raw: whoever
 forwards a message forwards exactly what came, and whoever needs them types them once.
 
 The fast path is one typed decode. Only when it refuses does the slow path look again, to name what is wrong:
@@ -12,6 +12,9 @@ https://modelcontextprotocol.io/specification/2026-07-28/basic/index#messages
 from __future__ import annotations
 
 import json
+import math
+import re
+from collections import Counter
 from typing import Any
 
 import msgspec
@@ -92,7 +95,7 @@ class _ErrorObject(msgspec.Struct, gc=False):
 
 class _Envelope(msgspec.Struct, gc=False):
     jsonrpc: str
-    id: Id | None | UnsetType = UNSET
+    id: Id | UnsetType | None = UNSET
     method: str | UnsetType = UNSET
     params: Raw | UnsetType = UNSET
     result: Raw | UnsetType = UNSET
@@ -106,6 +109,9 @@ class _LooseId(msgspec.Struct, gc=False):
 _decode_envelope = msgspec.json.Decoder(_Envelope).decode
 _decode_id = msgspec.json.Decoder(_LooseId).decode
 _decode_any = msgspec.json.Decoder().decode
+
+_PLACE = re.compile(r"\(byte (\d+)\)")
+_NOT_FINITE = re.compile(rb"NaN|Infinity")
 
 
 def decode_message(raw: bytes) -> Message:
@@ -124,7 +130,7 @@ def decode_message(raw: bytes) -> Message:
     except msgspec.ValidationError as error:
         raise _refusal_for(raw, str(error)) from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise _parse_error_for(error) from None
+        raise _parse_error_for(raw, error) from None
     if envelope.jsonrpc != "2.0":
         raise InvalidRequestError(f'"jsonrpc" must be "2.0", not {envelope.jsonrpc!r}')
     return _classify(envelope)
@@ -158,12 +164,18 @@ def _classify(envelope: _Envelope) -> Message:
     raise InvalidRequestError('neither "method" nor "result" nor "error"')
 
 
-def _parse_error_for(error: Exception) -> ParseError:
+def _parse_error_for(raw: bytes | Raw, error: Exception) -> ParseError:
     if isinstance(error, RecursionError):
-        # msgspec counts levels against the interpreter's own recursion limit (1,000 frames, less what is in use).
+        # msgspec counts levels against the interpreter's recursion limit (1,000 frames, less what is in use).
         return ParseError("arrays and objects are nested too deeply")
     if isinstance(error, UnicodeDecodeError):
         return ParseError(f"not UTF-8: invalid byte at offset {error.start}")
+    if isinstance(error, msgspec.ValidationError):
+        # Any JSON fits; what remains to be wrong is a number that neither an int nor a float can hold.
+        return ParseError(f"a number that nobody can hold: {error}")
+    place = _PLACE.search(str(error))
+    if place is not None and _NOT_FINITE.match(raw, int(place[1])):
+        return ParseError(f"NaN and Infinity are no JSON numbers (byte {place[1]})")
     return ParseError(f"not JSON: {error}")
 
 
@@ -172,7 +184,7 @@ def _refusal_for(raw: bytes, text: str) -> RpcError:
     try:
         _decode_any(raw)
     except (msgspec.MsgspecError, RecursionError) as error:
-        return _parse_error_for(error)
+        return _parse_error_for(raw, error)
     first = raw.lstrip()[:1]
     if first == b"[":
         # https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio
@@ -192,7 +204,7 @@ def find_id(raw: bytes) -> Id | None:
     """The id of a message that was refused, when it can still be read and is a valid one."""
     try:
         found = _decode_id(raw).id
-    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
+    except (msgspec.MsgspecError, RecursionError):
         return None
     return found if isinstance(found, (int, str)) and not isinstance(found, bool) else None
 
@@ -200,8 +212,7 @@ def find_id(raw: bytes) -> Id | None:
 def _refuse_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     members = dict(pairs)
     if len(members) != len(pairs):
-        seen: set[str] = set()
-        twin = next(name for name, _ in pairs if name in seen or seen.add(name))  # type: ignore[func-returns-value]
+        twin, _ = Counter(name for name, _ in pairs).most_common(1)[0]
         raise InvalidRequestError(f"the member {twin!r} occurs twice in one object")
     return members
 
@@ -219,9 +230,7 @@ def check_duplicate_members(raw: bytes) -> None:
     try:
         _decode_strictly(raw.decode())
     except (ValueError, RecursionError) as error:
-        if isinstance(error, RecursionError):
-            raise _parse_error_for(error) from None
-        raise ParseError(f"not JSON: {error}") from None
+        raise _parse_error_for(raw, error) from None
 
 
 def decode_value(raw: Raw | bytes) -> Any:
@@ -233,10 +242,10 @@ def decode_value(raw: Raw | bytes) -> Any:
     try:
         return _decode_any(raw)
     except (msgspec.MsgspecError, RecursionError) as error:
-        raise _parse_error_for(error) from None
+        raise _parse_error_for(raw, error) from None
 
 
-def _refuse_unknown(value: Any) -> Any:
+def _json_text_of(value: Any) -> Any:
     """Objects that know their exact JSON text (unknown content blocks) are written as that text."""
     raw = getattr(value, "raw", None)
     if isinstance(raw, bytes):
@@ -244,7 +253,7 @@ def _refuse_unknown(value: Any) -> Any:
     raise TypeError(f"a {type(value).__name__} has no JSON form")
 
 
-_encode = msgspec.json.Encoder(enc_hook=_refuse_unknown).encode
+_encode = msgspec.json.Encoder(enc_hook=_json_text_of).encode
 encode_value = _encode
 """JSON bytes of Structs and plain objects. Raises TypeError for what has no JSON form."""
 
@@ -255,19 +264,34 @@ def check_finite(value: Any) -> None:
     Raises:
         ValueError: a number is not finite, with the JSON path to it.
     """
-    todo: list[tuple[str, Any]] = [("$", value)]
+    # Containers are visited once each, so that what contains itself ends here and is refused by the encoder.
+    todo: list[tuple[Any, _Place]] = [(value, None)]
+    seen: set[int] = set()
     while todo:
-        path, item = todo.pop()
+        item, place = todo.pop()
         if isinstance(item, float):
-            if item != item or item in (_INFINITY, -_INFINITY):  # noqa: PLR0124  (only NaN differs from itself)
-                raise ValueError(f"the number at {path} is not finite; JSON has no form for it")
-        elif isinstance(item, dict):
-            todo.extend((f"{path}.{name}", inner) for name, inner in item.items())
-        elif isinstance(item, (list, tuple, set, frozenset)):
-            todo.extend((f"{path}[{index}]", inner) for index, inner in enumerate(item))
+            if not math.isfinite(item):
+                raise ValueError(f"the number at {_path_to(place)} is not finite; JSON has no form for it")
+        elif isinstance(item, _CONTAINERS) and id(item) not in seen:
+            seen.add(id(item))
+            members = item.items() if isinstance(item, dict) else enumerate(item)
+            todo.extend((inner, (place, name)) for name, inner in members if isinstance(inner, _MAY_BE_WRONG))
 
 
-_INFINITY = float("inf")
+_Place = tuple[Any, Any] | None
+"""Where a value is: the place of its container, and its name or index in there. None for the outermost."""
+
+_CONTAINERS = (dict, list, tuple, set, frozenset)
+_MAY_BE_WRONG = (float, *_CONTAINERS)
+
+
+def _path_to(place: _Place) -> str:
+    """Built for the one number that is wrong, not for the million that are right."""
+    steps: list[str] = []
+    while place is not None:
+        place, name = place
+        steps.append(f"[{name}]" if isinstance(name, int) else f".{name}")
+    return "$" + "".join(reversed(steps))
 
 
 class _RequestOut(msgspec.Struct, gc=False, tag_field="jsonrpc", tag="2.0"):

@@ -6,8 +6,11 @@ until its time-out. Bytes that can be tied to nothing are noise: kept, counted, 
 
 from __future__ import annotations
 
+import json
 import re
+from collections import deque
 from collections.abc import Collection
+from itertools import islice
 from typing import Any, NamedTuple
 
 from mesero.errors import RpcError
@@ -15,8 +18,12 @@ from mesero.jsonrpc import Id, decode_value
 
 __all__ = ["Misfit", "NoiseLog", "find_misfit"]
 
-_ANSWER = re.compile(rb'\{\s*"(?:jsonrpc|id|result|error)"\s*:')
-_MAX_HELD = 1_000_000
+_ANSWER = re.compile(r'\{\s*"(?:jsonrpc|id|result|error)"\s*:')
+_MAX_HELD_BYTES = 1_000_000
+_MAX_TRIES = 8
+"""So many beginnings of an answer are looked at in one line; each look may read the line to its end."""
+
+_read_prefix = json.JSONDecoder().raw_decode
 
 
 class Misfit(NamedTuple):
@@ -31,10 +38,7 @@ def find_misfit(raw: bytes, waiting: Collection[Id], *, is_stderr: bool = False)
     if not waiting:
         return None
     value = _find_value(raw)
-    if value is not None:
-        misfit = _misfit_of_value(value, waiting)
-    else:
-        misfit = _find_glued(raw, waiting)
+    misfit = _find_glued(raw, waiting) if value is None else _misfit_of_value(value, waiting)
     if misfit is not None and is_stderr:
         return Misfit(misfit.request_id, "on stderr; messages belong on stdout")
     return misfit
@@ -52,25 +56,34 @@ def _misfit_of_value(value: Any, waiting: Collection[Id]) -> Misfit | None:
         for item in value:
             inner = _misfit_of_value(item, waiting) if isinstance(item, dict) else None
             if inner is not None:
-                return Misfit(
-                    inner.request_id, "inside an array (a batch), which this revision does not have"
-                )
+                return Misfit(inner.request_id, "inside an array (a batch), which this revision does not have")
         return None
-    if not isinstance(value, dict) or "method" in value or not ("result" in value or "error" in value):
+    if not _is_answer(value):
         return None
     answered = value.get("id")
     if answered is None:
-        if len(waiting) == 1:
-            return Misfit(next(iter(waiting)), "without the id of its request")
+        return Misfit(next(iter(waiting)), "without the id of its request") if len(waiting) == 1 else None
+    request_id = _find_owner(answered, waiting)
+    if request_id is None:
         return None
-    for request_id in waiting:
-        if type(answered) is type(request_id) and answered == request_id:
-            return Misfit(request_id, _fault_of(value))
-        if _is_disguised(answered, request_id):
-            return Misfit(
-                request_id, f"under the id {answered!r} instead of {request_id!r}: same value, other type"
-            )
-    return None
+    if type(answered) is type(request_id):
+        return Misfit(request_id, _fault_of(value))
+    return Misfit(request_id, f"under the id {answered!r} instead of {request_id!r}: same value, other type")
+
+
+def _is_answer(value: Any) -> bool:
+    return isinstance(value, dict) and "method" not in value and ("result" in value or "error" in value)
+
+
+def _find_owner(answered: Any, waiting: Collection[Id]) -> Id | None:
+    """The waiting id that this one is, or is in another type: "7" or 7.0 for 7, 7 for "7"."""
+    if isinstance(answered, float) and answered.is_integer():
+        answered = int(answered)
+    if isinstance(answered, bool) or not isinstance(answered, (str, int)):
+        return None
+    if answered in waiting:
+        return answered
+    return next((request_id for request_id in waiting if str(request_id) == str(answered)), None)
 
 
 def _fault_of(value: dict[str, Any]) -> str:
@@ -81,31 +94,27 @@ def _fault_of(value: dict[str, Any]) -> str:
     return "not a valid JSON-RPC response"
 
 
-def _is_disguised(answered: Any, request_id: Id) -> bool:
-    """Whether an id is one of ours in another type: "7" or 7.0 for 7, 7 for "7"."""
-    if isinstance(answered, bool) or not isinstance(answered, (str, int, float)):
-        return False
-    if isinstance(answered, float) and answered.is_integer():
-        answered = int(answered)
-    return str(answered) == str(request_id)
-
-
 def _find_glued(raw: bytes, waiting: Collection[Id]) -> Misfit | None:
     """A reply with other text on the same line, before or behind it."""
-    found = _ANSWER.search(raw)
-    if found is None:
-        return None
-    text = raw[found.start() :]
-    for end in range(len(text), 0, -1) if len(text) < 400 else (text.rfind(b"}") + 1,):
-        if text[end - 1 : end] != b"}":
+    line = raw.decode("utf-8", "replace")
+    for beginning in islice(_ANSWER.finditer(line), _MAX_TRIES):
+        try:
+            value, _ = _read_prefix(line, beginning.start())
+        except (ValueError, RecursionError):
             continue
-        value = _find_value(text[:end])
-        if isinstance(value, dict) and ("result" in value or "error" in value):
-            for request_id in waiting:
-                if value.get("id") == request_id or _is_disguised(value.get("id"), request_id):
-                    return Misfit(request_id, "glued to other text on the same line")
-            return None
+        request_id = _find_owner(value.get("id"), waiting) if _is_answer(value) else None
+        if request_id is not None:
+            return Misfit(request_id, "glued to other text on the same line")
     return None
+
+
+def _rise_of(line: bytes) -> int:
+    """How many more braces a line opens than it closes; those in strings do not count.
+
+    No JSON string goes over a line end, so a line can be looked at by itself.
+    """
+    pieces = line.replace(rb"\\", b"").replace(rb"\"", b"").split(b'"')
+    return sum(piece.count(b"{") - piece.count(b"}") for piece in pieces[::2])
 
 
 class NoiseLog:
@@ -116,10 +125,10 @@ class NoiseLog:
 
     def __init__(self, *, kept: int = 20) -> None:
         self.count = 0
-        self._kept = kept
-        self._lines: list[str] = []
-        self._open: list[bytes] = []
-        self._open_size = 0
+        self._lines: deque[str] = deque(maxlen=kept)
+        self._held: list[bytes] = []
+        self._held_bytes = 0
+        self._depth = 0
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -130,7 +139,6 @@ class NoiseLog:
         """Take one line; a misfit when it, or what it completes, was meant for a waiting call."""
         self.count += 1
         self._lines.append(raw[:200].decode("utf-8", "backslashreplace"))
-        del self._lines[: -self._kept]
         misfit = find_misfit(raw, waiting)
         if misfit is not None:
             self._forget()
@@ -138,23 +146,21 @@ class NoiseLog:
         return self._find_split(raw, waiting)
 
     def _find_split(self, raw: bytes, waiting: Collection[Id]) -> Misfit | None:
-        line = raw.strip()
-        if not self._open and not line.startswith(b"{"):
-            return None
-        self._open.append(raw)
-        self._open_size += len(raw)
-        if self._open_size > _MAX_HELD:
+        """Hold lines from one that begins with a brace until the braces are even, then look at them as one."""
+        if raw.startswith(b"{"):
             self._forget()
+        elif not self._held:
             return None
-        if not line.endswith(b"}"):
+        self._depth += _rise_of(raw)
+        self._held.append(raw)
+        self._held_bytes += len(raw)
+        if self._depth > 0 and self._held_bytes <= _MAX_HELD_BYTES:
             return None
-        value = _find_value(b"\n".join(self._open))
-        if value is None:
-            return None
+        misfit = _misfit_of_value(_find_value(b"\n".join(self._held)), waiting)
         self._forget()
-        misfit = _misfit_of_value(value, waiting)
         return misfit and Misfit(misfit.request_id, "split over several lines; a message is one line")
 
     def _forget(self) -> None:
-        self._open.clear()
-        self._open_size = 0
+        self._held.clear()
+        self._held_bytes = 0
+        self._depth = 0

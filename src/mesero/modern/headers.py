@@ -8,9 +8,8 @@ https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stream
 from __future__ import annotations
 
 import base64
-import binascii
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from mesero.errors import HeaderMismatchError, UsageError
@@ -41,7 +40,7 @@ _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _PLAIN = re.compile(r"[\x20-\x7e]*")
 _SENTINEL_START = "=?base64?"
 _SENTINEL_END = "?="
-_INTEGER = re.compile(r"[+-]?[0-9]+(?:\.0*)?")
+_INTEGER = re.compile(r"-?[0-9]+(?:\.0+)?")
 
 
 class HeaderMark(NamedTuple):
@@ -55,12 +54,19 @@ class HeaderMark(NamedTuple):
 def encode_header_value(text: str) -> str:
     """The header form of a string: itself, or Base64 of its UTF-8 between markers when that would not be safe.
 
+    Raises:
+        UsageError: half a surrogate pair, which has no UTF-8.
+
     https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#value-encoding
     """
     looks_encoded = text.startswith(_SENTINEL_START) and text.endswith(_SENTINEL_END)
     if _PLAIN.fullmatch(text) and text == text.strip(" ") and not looks_encoded:
         return text
-    return f"{_SENTINEL_START}{base64.b64encode(text.encode()).decode()}{_SENTINEL_END}"
+    try:
+        coded = base64.b64encode(text.encode()).decode()
+    except UnicodeEncodeError:
+        raise UsageError(f"{text!r} has half a surrogate pair in it, which no header and no JSON can hold") from None
+    return f"{_SENTINEL_START}{coded}{_SENTINEL_END}"
 
 
 def decode_header_value(value: str) -> str:
@@ -77,7 +83,7 @@ def decode_header_value(value: str) -> str:
     coded = value[len(_SENTINEL_START) : -len(_SENTINEL_END)]
     try:
         return base64.b64decode(coded, validate=True).decode()
-    except (binascii.Error, UnicodeDecodeError, ValueError) as error:
+    except ValueError as error:
         raise ValueError(f"it is marked as Base64 but is not: {error}") from None
 
 
@@ -90,28 +96,42 @@ def marks_of(input_schema: Mapping[str, Any]) -> tuple[HeaderMark, ...]:
     https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#schema-extension
     """
     marks: list[HeaderMark] = []
-    todo: list[tuple[Any, tuple[str, ...], bool]] = [(input_schema, (), True)]
+    todo: list[_Place] = [_Place(input_schema, (), is_reachable=True)]
     while todo:
-        schema, path, is_reachable = todo.pop()
-        if isinstance(schema, list):
-            todo.extend((item, path, False) for item in reversed(schema))
-            continue
-        if not isinstance(schema, Mapping):
-            continue
-        if MARK in schema:
-            marks.append(_mark_from(schema, path, is_reachable=is_reachable))
-        for keyword, value in reversed(schema.items()):
-            if keyword == "properties" and isinstance(value, Mapping):
-                todo.extend((inner, (*path, name), is_reachable) for name, inner in reversed(value.items()))
-            elif keyword in _SUBSCHEMA_MAPS and isinstance(value, Mapping):
-                todo.extend((inner, (*path, name), False) for name, inner in reversed(value.items()))
-            elif keyword in _SUBSCHEMAS:
-                todo.append((value, path, False))
+        place = todo.pop()
+        if isinstance(place.schema, Mapping) and MARK in place.schema:
+            marks.append(_mark_from(place))
+        todo.extend(reversed([*_places_in(place)]))
     _check_unique(marks)
     return tuple(marks)
 
 
-_SUBSCHEMA_MAPS = frozenset({"$defs", "definitions", "patternProperties", "dependentSchemas"})
+class _Place(NamedTuple):
+    """A schema within a schema. ``is_reachable`` when only ``properties`` keys lead there."""
+
+    schema: Any
+    path: tuple[str, ...]
+    is_reachable: bool
+
+
+def _places_in(place: _Place) -> Iterator[_Place]:
+    schema, path, is_reachable = place
+    if isinstance(schema, list):
+        yield from (_Place(item, path, is_reachable=False) for item in schema)
+    if not isinstance(schema, Mapping):
+        return
+    for keyword, value in schema.items():
+        if keyword in _SUBSCHEMA_MAPS and isinstance(value, Mapping):
+            may_go_on = is_reachable and keyword == "properties"
+            yield from (_Place(inner, (*path, name), may_go_on) for name, inner in value.items())
+        elif keyword in _SUBSCHEMAS:
+            yield _Place(value, path, is_reachable=False)
+
+
+# Where JSON Schema holds schemas. What else looks like a mark (in a default, an example) is data.
+_SUBSCHEMA_MAPS = frozenset(
+    {"$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties"}
+)
 _SUBSCHEMAS = frozenset(
     {
         "additionalItems",
@@ -119,6 +139,7 @@ _SUBSCHEMAS = frozenset(
         "allOf",
         "anyOf",
         "contains",
+        "contentSchema",
         "else",
         "if",
         "items",
@@ -133,7 +154,8 @@ _SUBSCHEMAS = frozenset(
 )
 
 
-def _mark_from(schema: Mapping[str, Any], path: tuple[str, ...], *, is_reachable: bool) -> HeaderMark:
+def _mark_from(place_in_schema: _Place) -> HeaderMark:
+    schema, path, is_reachable = place_in_schema
     header = schema[MARK]
     place = ".".join(path) or "the schema itself"
     if not isinstance(header, str) or not header:
@@ -189,7 +211,7 @@ def param_headers(marks: Iterable[HeaderMark], arguments: Any) -> list[tuple[str
         value = argument_at(arguments, mark.path)
         if value is None:
             continue
-        if isinstance(value, int) and abs(value) > _SAFE_INTEGER:
+        if isinstance(value, (int, float)) and abs(value) > _SAFE_INTEGER:
             raise UsageError(
                 f"{'.'.join(mark.path)} = {value} is mirrored in a header and must lie within ±(2**53 - 1)"
             )
@@ -238,8 +260,8 @@ def _is_same_integer(text: str, expected: str) -> bool:
     https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#server-validation
     """
     return (
-        len(text) < 40  # noqa: PLR2004  (far longer than any safe integer; keeps int() cheap)
+        len(text) < 40  # far longer than any safe integer; keeps int() cheap
         and _INTEGER.fullmatch(text) is not None
-        and _INTEGER.fullmatch(expected) is not None
-        and int(text.split(".")[0]) == int(expected.split(".")[0])
+        and expected.lstrip("-").isdecimal()
+        and int(text.partition(".")[0]) == int(expected)
     )

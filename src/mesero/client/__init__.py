@@ -1,0 +1,10 @@
+"""The client: one connection to one server. Nothing in here imports a server.
+
+https://modelcontextprotocol.io/specification/2026-07-28/architecture/index
+"""
+
+from mesero.client.client import Client
+from mesero.client.facts import Progress, ServerFacts
+from mesero.client.listening import Listening, ServerChange
+
+__all__ = ["Client", "Listening", "Progress", "ServerChange", "ServerFacts"]

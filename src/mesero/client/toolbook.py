@@ -1,0 +1,97 @@
+"""What a client learned of the tools it listed: header marks and output schemas.
+
+Kept apart from the response cache: a list may be stale at once, what it taught stays useful until the next one.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from typing import Any
+
+from msgspec import UNSET
+
+from mesero.errors import InvalidResultError, UsageError
+from mesero.modern.headers import HeaderMark, marks_of
+from mesero.schemas import SchemaCheck
+from mesero.types import CallToolResult, Tool
+
+__all__ = ["ToolBook"]
+
+_log = logging.getLogger("mesero")
+
+
+class ToolBook:
+    """Marks and output schemas by tool name.
+
+    Args:
+        validate_output: Check structured results.
+        rejects_bad_marks: Leave out tools whose header marks break the rules (over HTTP).
+    """
+
+    def __init__(self, *, validate_output: bool, rejects_bad_marks: bool) -> None:
+        self._validate_output = validate_output
+        self._rejects_bad_marks = rejects_bad_marks
+        self._marks: dict[str, tuple[HeaderMark, ...]] = {}
+        self._schemas: dict[str, dict[str, Any]] = {}
+        self._checks: dict[str, SchemaCheck | None] = {}
+
+    def learn(self, tools: Iterable[Tool]) -> list[Tool]:
+        """Take a whole list of tools; gives back those that can be used."""
+        self._marks.clear()
+        previous, self._schemas = self._schemas, {}
+        usable = []
+        for tool in tools:
+            if self._rejects_bad_marks and not self._learn_marks(tool):
+                continue
+            usable.append(tool)
+            if tool.output_schema is not UNSET:
+                self._schemas[tool.name] = tool.output_schema
+        self._checks = {
+            name: check for name, check in self._checks.items() if previous.get(name) == self._schemas.get(name)
+        }
+        return usable
+
+    def _learn_marks(self, tool: Tool) -> bool:
+        try:
+            marks = marks_of(tool.input_schema)
+        except UsageError as error:
+            # "the client MUST exclude the invalid tool from the result of tools/list. Clients SHOULD log a warning"
+            # https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#schema-extension
+            _log.warning("the tool %r is left out: %s", tool.name, error)
+            return False
+        if marks:
+            self._marks[tool.name] = marks
+        return True
+
+    def marks_for(self, name: str) -> tuple[HeaderMark, ...]:
+        """The parameters of a tool that are mirrored in headers; none for a tool that was never listed."""
+        return self._marks.get(name, ())
+
+    def check_output(self, name: str, result: CallToolResult, *, where: str) -> None:
+        """Check a result against its tool's output schema, if that is known.
+
+        Raises:
+            InvalidResultError: it does not fit.
+
+        https://modelcontextprotocol.io/specification/2026-07-28/server/tools#output-schema
+        """
+        schema = self._schemas.get(name)
+        if schema is None or result.is_error or not self._validate_output:
+            return
+        if result.structured_content is UNSET:
+            raise InvalidResultError(f"the tool {name!r} has an output schema but returned no structured content", where=where)
+        check = self._check_for(name, schema)
+        errors = [] if check is None else check.find_errors(result.structured_content)
+        if errors:
+            raise InvalidResultError(f"what the tool {name!r} returned does not fit its output schema: {'; '.join(errors)}", where=where)
+
+    def _check_for(self, name: str, schema: dict[str, Any]) -> SchemaCheck | None:
+        if name not in self._checks:
+            try:
+                self._checks[name] = SchemaCheck(schema)
+            except UsageError as error:
+                # "Schemas that fail to validate due to an unresolved external $ref SHOULD be rejected rather than
+                # silently treated as permissive." https://modelcontextprotocol.io/specification/2026-07-28/basic/index#ref-resolution
+                raise InvalidResultError(f"the output schema of the tool {name!r}: {error}") from None
+        return self._checks[name]

@@ -1,0 +1,60 @@
+"""Step 7: may this caller do exactly this? A hook, asked before the handler runs and after everything was checked.
+
+How tokens are checked is the hook's own affair; what it sees is the concrete operation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import msgspec
+
+from mesero.errors import RpcError
+from mesero.modern.envelope import Headers
+from mesero.types import Implementation
+
+__all__ = ["Authorize", "NotAuthorizedError", "Operation"]
+
+
+class Operation(msgspec.Struct, frozen=True, kw_only=True):
+    """What somebody wants to do.
+
+    ``name`` is the tool, prompt or URI, None for methods that name nothing; ``params`` the typed parameters;
+    ``client_info`` is what the client says of itself, no credential; ``headers`` are None outside of HTTP.
+    """
+
+    method: str
+    name: str | None
+    params: Any
+    client_info: Implementation | None
+    headers: Headers | None
+
+    def find_header(self, name: str) -> str | None:
+        """The value of an HTTP header (any case), or None."""
+        wanted = name.lower().encode("latin-1")
+        for key, value in self.headers or ():
+            if key == wanted:
+                return value.decode("latin-1")
+        return None
+
+
+Authorize = Callable[[Operation], Awaitable[Any]]
+"""Returns the principal (anything; `Context.principal` shows it), or raises `NotAuthorizedError`."""
+
+
+class NotAuthorizedError(RpcError):
+    """Raised by an authorization hook: HTTP 401 or 403, elsewhere a JSON-RPC error.
+
+    Args:
+        message: Why, in words that may be shown to the caller.
+        status: 401 when nobody knows who calls, 403 when that one may not.
+        challenge: The value of ``WWW-Authenticate``, if any.
+    """
+
+    default_code = -31403  # Outside of the reserved ranges: the specification has no code for it.
+
+    def __init__(self, message: str, *, status: int = 403, challenge: str | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+        self.challenge = challenge

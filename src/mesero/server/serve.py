@@ -1,0 +1,130 @@
+"""One request, nine steps, in one place and in this order. The same code serves stdio, HTTP and memory.
+
+Steps 1 to 6 are the pure functions of `mesero.modern.envelope`. Whatever goes wrong ends in exactly one answer; a
+cancelled request has none.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from msgspec import UNSET
+
+from mesero.errors import InternalError, RpcError
+from mesero.extensions import MethodSpec
+from mesero.jsonrpc import Id, Message, Request, encode_error, encode_result
+from mesero.modern.envelope import (
+    Headers,
+    check_headers,
+    check_needs,
+    check_request,
+    check_revision,
+    find_name,
+    http_status_for,
+    read_metadata,
+    read_params,
+    route,
+)
+from mesero.modern.server import stamp_result
+from mesero.server.authorization import NotAuthorizedError, Operation
+from mesero.server.context import Context
+from mesero.server.operations import Call
+from mesero.server.reply import Reply
+from mesero.server.rounds import Rounds
+from mesero.types import RequestMeta
+
+if TYPE_CHECKING:
+    from mesero.server.server import Server
+
+__all__ = ["Arrival", "serve"]
+
+
+class Arrival(msgspec.Struct, frozen=True, gc=False):
+    """A message as it reached the server.
+
+    ``message`` is the outcome of parsing (step 1), done once, before the era was selected: the message, or the error
+    that refuses it. ``request_id`` is the id to answer under, None when it could not be read. ``headers`` are the HTTP
+    header lines, None where there are none.
+    """
+
+    message: Message | RpcError
+    request_id: Id | None = None
+    headers: Headers | None = None
+    is_shared_channel: bool = False
+
+
+async def serve(server: Server, arrival: Arrival, reply: Reply) -> None:
+    """Serve one request from its first byte to its answer."""
+    context: Context | None = None
+    rounds: Rounds | None = None
+    try:
+        message = _parsed(arrival)  # 1 parse
+        request = check_request(message)  # 2 envelope
+        metadata = read_metadata(request, server.revisions)  # 3 metadata
+        spec = server.methods.get(request.method)
+        if arrival.headers is not None:
+            marks = server.marks_for(request, spec)
+            check_headers(request, metadata, arrival.headers, spec=spec, marks=marks)  # 4 headers
+        check_revision(metadata, server.revisions)  # 5 revision
+        params = _routed(server, request, metadata, spec)  # 6 route
+        principal = await _authorized(server, request, metadata, params, arrival)  # 7 authorize
+        if spec is not None and spec.may_ask:
+            rounds = server.rounds_for(request, params, principal, reply)
+        context = Context(request_id=request.id, metadata=metadata, reply=reply, asker=rounds, log=server.log)
+        context.principal = principal
+        call = Call(server, params, request, context, reply, arrival.is_shared_channel)
+        result = await server.operations[request.method](call)  # 8 run
+        stamp_result(result, server.server_meta)
+        await reply.answer(encode_result(request.id, result))
+    except NotAuthorizedError as error:
+        headers = () if error.challenge is None else (("WWW-Authenticate", error.challenge),)
+        await reply.answer(encode_error(arrival.request_id, error), status=error.status, headers=headers)
+    except RpcError as error:
+        await reply.answer(encode_error(arrival.request_id, error), status=http_status_for(error))
+    except asyncio.CancelledError:
+        # A handler that asked was abandoned by its own round, and the client has its answer: that is no cancellation.
+        if rounds is None or not rounds.has_ended:
+            raise
+        _uncancel()
+    except Exception as error:  # noqa: BLE001  (a server answers every request; the traceback goes to the log)
+        server.log_exception(f"request {arrival.request_id!r}", error)
+        failure = InternalError(f"internal error: {type(error).__name__}: {error}")
+        await reply.answer(encode_error(arrival.request_id, failure))
+    finally:
+        if context is not None:
+            context.finish()  # 9 forget: the metadata goes with the request
+
+
+def _parsed(arrival: Arrival) -> Message:
+    if isinstance(arrival.message, RpcError):
+        raise arrival.message
+    return arrival.message
+
+
+def _routed(server: Server, request: Request, metadata: RequestMeta, spec: MethodSpec | None) -> Any:
+    needs = server.needs_of(request, spec)
+    if needs:
+        check_needs(needs, metadata)
+    return read_params(request, route(request, server.methods_offered))
+
+
+async def _authorized(server: Server, request: Request, metadata: RequestMeta, params: Any, arrival: Arrival) -> Any:
+    if server.authorize is None:
+        return None
+    spec = server.methods[request.method]
+    operation = Operation(
+        method=request.method,
+        name=find_name(request, spec),
+        params=params,
+        client_info=None if metadata.client_info is UNSET else metadata.client_info,
+        headers=arrival.headers,
+    )
+    return await server.authorize(operation)
+
+
+def _uncancel() -> None:
+    task = asyncio.current_task()
+    if task is not None:
+        task.uncancel()

@@ -1,0 +1,359 @@
+"""`Server`: what an author registers, and the few ways to run it."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar, overload
+
+from msgspec import UNSET, UnsetType
+
+from mesero.errors import UsageError
+from mesero.extensions import Extension, MethodSpec, listen_keys_with, methods_with
+from mesero.jsonrpc import MAX_MESSAGE_BYTES, Request
+from mesero.modern import REVISIONS, methods
+from mesero.modern.envelope import find_name
+from mesero.modern.headers import HeaderMark
+from mesero.modern.server import server_meta_for
+from mesero.server.authorization import Authorize
+from mesero.server.bus import Bus, Change, MemoryBus
+from mesero.server.catalog import SortedList
+from mesero.server.functions import async_function_for, read_signature
+from mesero.server.operations import OPERATIONS, Operate
+from mesero.server.prompts import CompletionEntry, PromptEntry
+from mesero.server.registration import prompt_entry_from, resource_entry_from, template_entry_from, tool_entry_from
+from mesero.server.reply import Reply
+from mesero.server.resources import ResourceEntry, TemplateEntry
+from mesero.server.rounds import Rounds
+from mesero.server.state import Sealer
+from mesero.server.stream import StreamConnection
+from mesero.server.subscriptions import Subscription
+from mesero.server.threads import WorkerThreads
+from mesero.server.tools import ToolEntry
+from mesero.types import (
+    CacheScope,
+    Icon,
+    Implementation,
+    PromptsCapability,
+    ResourcesCapability,
+    ServerCapabilities,
+    ToolsCapability,
+)
+from mesero.uritemplates import is_template
+
+if TYPE_CHECKING:
+    from mesero.server.http import HttpApp
+
+__all__ = ["Server"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Server:
+    """An MCP server: tools, resources and prompts behind any transport.
+
+    Args:
+        name: What the server calls itself.
+        version: Its own version.
+        title, description, website_url, icons: For display.
+        instructions: Advice to the model on how to use the server.
+        page_size: The most entries on one page of a list.
+        list_ttl_ms: How long clients may reuse lists and the discovery, in milliseconds.
+        list_cache_scope: Who may reuse them. "public" only when they are the same for everybody.
+        state_keys: Keys that seal request state; replicas share them. The first one seals, all open.
+        bus: Carries change notifications; replicas share one.
+        authorize: Asked before every operation; see `mesero.server.authorization`.
+        extensions: Protocol extensions, each with the functions of its methods.
+        max_threads: The most plain functions that run at once.
+        max_message_bytes: The longest message accepted, in bytes.
+        log: Takes lines for the server's operator; stderr by default.
+
+    https://modelcontextprotocol.io/specification/2026-07-28/server/index
+    """
+
+    def __init__(  # noqa: PLR0913  (a server's settings, all but the name keyword-only)
+        self,
+        name: str,
+        *,
+        version: str = "0.0.0",
+        title: str | None = None,
+        description: str | None = None,
+        website_url: str | None = None,
+        icons: Sequence[Icon] = (),
+        instructions: str | None = None,
+        page_size: int = 1000,
+        list_ttl_ms: int = 0,
+        list_cache_scope: CacheScope = "private",
+        state_keys: Sequence[bytes] = (),
+        bus: Bus | None = None,
+        authorize: Authorize | None = None,
+        extensions: Sequence[tuple[Extension, Mapping[str, Operate]]] = (),
+        max_threads: int | None = None,
+        max_message_bytes: int = MAX_MESSAGE_BYTES,
+        log: Callable[[str], None] | None = None,
+    ) -> None:
+        if page_size < 1 or list_ttl_ms < 0:
+            raise UsageError("page_size is at least 1 and list_ttl_ms at least 0")
+        self.info = Implementation(
+            name,
+            version,
+            title=_given(title),
+            description=_given(description),
+            website_url=_given(website_url),
+            icons=list(icons) or UNSET,
+        )
+        self.instructions = instructions
+        self.page_size = page_size
+        self.list_ttl_ms = list_ttl_ms
+        self.list_cache_scope: CacheScope = list_cache_scope
+        self.authorize = authorize
+        self.max_message_bytes = max_message_bytes
+        self.revisions: tuple[str, ...] = REVISIONS
+        self.server_meta = server_meta_for(self.info)
+        self.sealer = Sealer(state_keys)
+        self.threads = WorkerThreads(max_threads)
+        self.log = log or _log_to_stderr
+        self._bus: Bus = bus or MemoryBus()
+        self._needs_of_tools = False
+        self._offered: dict[str, MethodSpec] | None = None
+        self.tools: SortedList[ToolEntry] = SortedList("tool", self._changer(methods.TOOLS_CHANGED))
+        self.resources: SortedList[ResourceEntry] = SortedList("resource", self._changer(methods.RESOURCES_CHANGED))
+        self.templates: SortedList[TemplateEntry] = SortedList("template", self._changer(methods.RESOURCES_CHANGED))
+        self.prompts: SortedList[PromptEntry] = SortedList("prompt", self._changer(methods.PROMPTS_CHANGED))
+        self.completions: dict[tuple[str, str], CompletionEntry] = {}
+        self.subscriptions: set[Subscription] = set()
+        self._unsubscribe = self._bus.subscribe(self._hear)
+        self._add_extensions(extensions)
+
+    def _add_extensions(self, pairs: Sequence[tuple[Extension, Mapping[str, Operate]]]) -> None:
+        self.extensions = tuple(extension for extension, _ in pairs)
+        self.methods: Mapping[str, MethodSpec] = methods_with(methods.METHODS, self.extensions)
+        self.listen_keys = listen_keys_with(methods.LISTEN_KEYS, self.extensions)
+        self.operations: dict[str, Operate] = dict(OPERATIONS)
+        for extension, functions in pairs:
+            missing = {spec.name for spec in extension.methods} - functions.keys()
+            if missing:
+                raise UsageError(f"{extension.identifier}: no function for {', '.join(sorted(missing))}")
+            self.operations.update(functions)
+
+    # -- registering ---------------------------------------------------------------------------------------------------
+
+    @overload
+    def tool(self, function: F) -> F: ...
+    @overload
+    def tool(self, **options: Any) -> Callable[[F], F]: ...
+    def tool(self, function: F | None = None, **options: Any) -> F | Callable[[F], F]:
+        """Register a function as a tool: ``@server.tool`` or ``@server.tool(name=…, …)``.
+
+        Its parameters become the input schema, its docstring the descriptions, its return annotation the output schema.
+        A parameter annotated `Context` gets the request's context.
+
+        Args:
+            function: The function; a plain ``def`` runs in a worker thread.
+            options: ``name``, ``title``, ``description``, ``annotations``, ``icons``, ``meta``; ``input_schema`` and
+                ``output_schema`` (JSON Schema, instead of those of the hints: the function then takes the members as
+                keyword arguments, as they came); ``requires`` (client capabilities without which a call is refused,
+                for example ``{"sampling": {}}``); ``inline=True`` to run a plain function in the event loop.
+
+        Raises:
+            UsageError: the name is taken, or a hint has no JSON form.
+
+        https://modelcontextprotocol.io/specification/2026-07-28/server/tools
+        """
+
+        def register(function: F) -> F:
+            entry = tool_entry_from(function, self.threads, **options)
+            self.tools.add(entry.tool.name, entry)
+            self._needs_of_tools = self._needs_of_tools or bool(entry.needs)
+            return function
+
+        return register if function is None else register(function)
+
+    def resource(self, uri: str, **options: Any) -> Callable[[F], F]:
+        """Register a function as a resource, or as a template when the URI has variables (``notes://{id}``).
+
+        Args:
+            uri: A URI, or a template of RFC 6570 whose variables are the function's parameters.
+            options: ``name``, ``title``, ``description``, ``mime_type``, ``annotations``, ``icons``, ``meta``, ``size``
+                (bytes, no templates); ``ttl_ms`` and ``cache_scope`` of what is read; ``inline``.
+
+        Raises:
+            UsageError: the URI is taken, or its variables are not the function's parameters.
+
+        https://modelcontextprotocol.io/specification/2026-07-28/server/resources
+        """
+
+        def register(function: F) -> F:
+            if is_template(uri):
+                self.templates.add(uri, template_entry_from(function, uri, self.threads, **options))
+            else:
+                self.resources.add(uri, resource_entry_from(function, uri, self.threads, **options))
+            return function
+
+        return register
+
+    @overload
+    def prompt(self, function: F) -> F: ...
+    @overload
+    def prompt(self, **options: Any) -> Callable[[F], F]: ...
+    def prompt(self, function: F | None = None, **options: Any) -> F | Callable[[F], F]:
+        """Register a function as a prompt: ``@server.prompt`` or ``@server.prompt(name=…, …)``.
+
+        Args:
+            function: Returns a text, content blocks, or `PromptMessage` objects. Its arguments come as text.
+            options: ``name``, ``title``, ``description``, ``icons``, ``meta``, ``inline``.
+
+        https://modelcontextprotocol.io/specification/2026-07-28/server/prompts
+        """
+
+        def register(function: F) -> F:
+            entry = prompt_entry_from(function, self.threads, **options)
+            self.prompts.add(entry.prompt.name, entry)
+            return function
+
+        return register if function is None else register(function)
+
+    def completion(self, owner: str, argument: str, *, inline: bool = False) -> Callable[[F], F]:
+        """Register a function that completes an argument of a prompt, or a variable of a template.
+
+        Args:
+            owner: The prompt's name or the template's URI template.
+            argument: The argument's name.
+            inline: Run a plain function in the event loop.
+
+        The function takes what was typed and, if it has a second parameter, the arguments settled before; it returns
+        texts, best first. https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/completion
+        """
+
+        def register(function: F) -> F:
+            called = async_function_for(function, self.threads, inline=inline)
+            self.completions[owner, argument] = CompletionEntry(called, read_signature(function))
+            self._offered = None
+            return function
+
+        return register
+
+    # -- changes -------------------------------------------------------------------------------------------------------
+
+    def _changer(self, method: str) -> Callable[[], None]:
+        def changed() -> None:
+            self._offered = None
+            self._bus.publish(Change(method))
+
+        return changed
+
+    def notify_resource_updated(self, uri: str) -> None:
+        """Tell everybody who watches this URI that its contents changed.
+
+        https://modelcontextprotocol.io/specification/2026-07-28/server/resources#subscriptions
+        """
+        self._bus.publish(Change(methods.RESOURCE_UPDATED, uri))
+
+    def notify_changed(self, method: str) -> None:
+        """Tell everybody who listens for it that something changed, by the method of the notification."""
+        self._bus.publish(Change(method))
+
+    def _hear(self, change: Change) -> None:
+        for subscription in list(self.subscriptions):
+            subscription.publish(change)
+
+    def end_subscriptions(self) -> None:
+        """End every open `subscriptions/listen` in good order, for example before a shutdown."""
+        for subscription in list(self.subscriptions):
+            subscription.end()
+
+    # -- what the nine steps ask ---------------------------------------------------------------------------------------
+
+    @property
+    def capabilities(self) -> ServerCapabilities:
+        """What the server declares, from what is registered."""
+        has_resources = len(self.resources) or len(self.templates)
+        return ServerCapabilities(
+            tools=ToolsCapability(list_changed=True) if len(self.tools) else UNSET,
+            resources=ResourcesCapability(subscribe=True, list_changed=True) if has_resources else UNSET,
+            prompts=PromptsCapability(list_changed=True) if len(self.prompts) else UNSET,
+            completions={} if self.completions else UNSET,
+            # `Context.log` is always there. https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/logging#capabilities
+            logging={},
+            extensions={one.identifier: dict(one.settings) for one in self.extensions} or UNSET,
+        )
+
+    @property
+    def methods_offered(self) -> Mapping[str, MethodSpec]:
+        """The methods whose capability this server declares; all others are not found."""
+        if self._offered is None:
+            declared = self.capabilities
+            self._offered = {
+                name: spec
+                for name, spec in self.methods.items()
+                if spec.capability is None or getattr(declared, spec.capability) is not UNSET
+            }
+        return self._offered
+
+    def marks_for(self, request: Request, spec: MethodSpec | None) -> tuple[HeaderMark, ...]:
+        """The mirrored parameters of the tool that a request calls."""
+        if spec is None or spec.name != methods.CALL_TOOL:
+            return ()
+        entry = self.tools.find(find_name(request, spec) or "")
+        return () if entry is None else entry.marks
+
+    def needs_of(self, request: Request, spec: MethodSpec | None) -> Mapping[str, Any]:
+        """The client capabilities without which a request is refused."""
+        if spec is None:
+            return {}
+        if self._needs_of_tools and spec.name == methods.CALL_TOOL:
+            entry = self.tools.find(find_name(request, spec) or "")
+            if entry is not None:
+                return entry.needs
+        return spec.needs
+
+    def rounds_for(self, request: Request, params: Any, principal: Any, reply: Reply) -> Rounds:
+        """How one request asks its client."""
+        return Rounds(
+            request=request,
+            params=params,
+            principal=principal,
+            sealer=self.sealer,
+            server_meta=self.server_meta,
+            reply=reply,
+        )
+
+    def log_exception(self, what: str, error: BaseException) -> None:
+        """A traceback for the operator; nothing of it goes on the wire."""
+        self.log(f"{what} raised:\n" + "".join(traceback.format_exception(error)))
+
+    # -- running -------------------------------------------------------------------------------------------------------
+
+    def connect(self, send: Callable[[bytes], None]) -> StreamConnection:
+        """A connection over any byte stream: give it bytes with ``receive_bytes``, it sends with ``send``."""
+        return StreamConnection(self, send)
+
+    def run(self) -> None:
+        """Serve over this process's stdin and stdout until stdin ends.
+
+        While it runs, ``print`` and child processes write to stderr: stdout belongs to the protocol.
+        """
+        from mesero.server.stdio import run_stdio  # noqa: PLC0415  (only for servers on stdio)
+
+        run_stdio(self)
+
+    def asgi(self, *, path: str = "/mcp", **options: Any) -> HttpApp:
+        """An ASGI application for uvicorn, or to mount in Starlette or FastAPI.
+
+        Args:
+            path: Where the endpoint is.
+            options: See `mesero.server.http.HttpApp`.
+        """
+        from mesero.server.http import HttpApp  # noqa: PLC0415  (only for servers on HTTP)
+
+        return HttpApp(self, path=path, **options)
+
+
+def _given(value: str | None) -> str | UnsetType:
+    return UNSET if value is None else value
+
+
+def _log_to_stderr(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)  # noqa: T201  (the operator's channel)
+

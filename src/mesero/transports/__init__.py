@@ -1,0 +1,106 @@
+"""The seam between a client and the bytes: one exchange per request, and nothing about eras.
+
+A transport moves messages. `exchange` sends one request and hands back what answers it, message by message;
+`notify` sends a notification; `unsolicited` yields what belongs to no request; `aclose` ends everything.
+Third parties can write transports: this module is the whole contract, and ``mesero.testing.check_transport`` checks it.
+
+Third-party errors are mapped to mesero's at this seam only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from typing import Literal, Protocol
+
+import msgspec
+
+from mesero.jsonrpc import Id, Message
+
+__all__ = ["Direction", "Exchange", "HttpFacts", "Observer", "Outgoing", "Received", "Transport"]
+
+Direction = Literal["c2s", "s2c"]
+"""Client to server, or server to client."""
+
+
+class HttpFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """What HTTP said around a message. ``is_event`` is true when it came as a server-sent event."""
+
+    method: str = "POST"
+    url: str = ""
+    status: int = 0
+    headers: tuple[tuple[str, str], ...] = ()
+    is_event: bool = False
+
+
+class Outgoing(msgspec.Struct, frozen=True, gc=False):
+    """A request ready to send: its bytes, and what a transport has to know of it without parsing them.
+
+    ``headers`` are the mirrored HTTP headers (empty for transports that have none).
+    """
+
+    id: Id
+    method: str
+    raw: bytes
+    headers: tuple[tuple[str, str], ...] = ()
+
+
+class Received(msgspec.Struct, frozen=True, gc=False):
+    """A message as it came: the exact bytes, its decoded envelope, and what HTTP said around it."""
+
+    raw: bytes
+    message: Message
+    http: HttpFacts | None = None
+
+
+Observer = Callable[[Direction, bytes, HttpFacts | None], None]
+"""Sees every message as it passes: the direction, the exact bytes, the HTTP facts. Must not raise or block."""
+
+
+class Exchange(Protocol):
+    """One request and everything that answers it, in order; the response is last."""
+
+    async def receive(self) -> Received:
+        """The next message that belongs to the request.
+
+        Raises:
+            TransportError: the connection ended first.
+            ProtocolError: the server answered with something that is no valid message.
+            ClosedError: the transport was closed from this side.
+        """
+
+    async def close(self, reason: str = "") -> None:
+        """Give the request up if its response has not come: cancels it on the wire. Idempotent, never raises."""
+
+
+class Transport(Protocol):
+    """Moves messages to one server."""
+
+    kind: str
+    """``stdio``, ``http``, ``memory``, or a name of its own."""
+    target: str
+    """What it is connected to, for messages to people: a command, a URL."""
+    mirrors_headers: bool
+    """Whether `Outgoing.headers` are wanted. https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#request-metadata"""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether an exchange can start right now. When false, `open` may bring it (back) up."""
+
+    async def open(self) -> None:
+        """Connect, or reconnect after the peer went away.
+
+        Raises:
+            TransportError: it could not be reached or started.
+        """
+
+    def exchange(self, outgoing: Outgoing) -> Exchange:
+        """Send a request. Sending problems surface in `Exchange.receive`."""
+
+    async def notify(self, raw: bytes) -> None:
+        """Send a notification."""
+
+    def unsolicited(self) -> AsyncIterator[Received]:
+        """Messages that belong to no request, until the transport is closed."""
+
+    async def aclose(self) -> None:
+        """End everything: open exchanges fail with `ClosedError`. From any task, any number of times."""

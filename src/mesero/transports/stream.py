@@ -1,0 +1,329 @@
+"""The client's end of a newline-delimited byte stream: exchanges over one shared channel.
+
+stdio and memory are built on it; so can a socket be. It writes lines, correlates what comes back by id, progress token
+and subscription id, and fails at once every call whose answer came in a form that is none.
+
+One exchange answered by one message costs one future and no queue.
+
+https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator
+
+from mesero.calls import Ledger, find_owner_id
+from mesero.errors import ClosedError, DisconnectedError, MeseroError, ProtocolError, RpcError
+from mesero.framing import LineFramer, TooLong
+from mesero.jsonrpc import (
+    MAX_MESSAGE_BYTES,
+    ErrorResponse,
+    Id,
+    Notification,
+    Request,
+    ResultResponse,
+    decode_message,
+    encode_notification,
+)
+from mesero.misfits import NoiseLog, find_misfit
+from mesero.transports import Observer, Outgoing, Received
+
+__all__ = ["StreamExchange", "StreamTransport"]
+
+_MAX_BACKLOG = 100_000
+"""Messages that may wait for their reader before the exchange fails: a reader that far behind never catches up."""
+
+
+class StreamExchange:
+    """One request on the shared channel."""
+
+    __slots__ = ("_backlog", "_error", "_is_answered", "_stream", "_waiter", "id", "method")
+
+    def __init__(self, stream: StreamTransport, outgoing: Outgoing) -> None:
+        self.id = outgoing.id
+        self.method = outgoing.method
+        self._stream = stream
+        self._waiter: asyncio.Future[Received] | None = None
+        self._backlog: deque[Received] | None = None
+        self._error: MeseroError | None = None
+        self._is_answered = False
+
+    async def receive(self) -> Received:
+        """See `mesero.transports.Exchange.receive`."""
+        if self._backlog:
+            return self._backlog.popleft()
+        if self._error is not None:
+            raise self._error
+        self._waiter = asyncio.get_running_loop().create_future()
+        try:
+            return await self._waiter
+        finally:
+            self._waiter = None
+
+    def deliver(self, received: Received) -> None:
+        """Hand a message to whoever waits, or keep it for them."""
+        waiter = self._waiter
+        if waiter is not None and not waiter.done():
+            waiter.set_result(received)
+            return
+        if self._backlog is None:
+            self._backlog = deque()
+        elif len(self._backlog) >= _MAX_BACKLOG:
+            self.fail(ProtocolError(f"{len(self._backlog)} messages for {self.method} wait unread; it was given up"))
+            return
+        self._backlog.append(received)
+
+    def answer(self, received: Received) -> None:
+        """Hand over the response: nothing follows it."""
+        self._is_answered = True
+        self.deliver(received)
+
+    def fail(self, error: MeseroError) -> None:
+        """End the exchange with an error; what came before it can still be read."""
+        self._is_answered = True
+        self._error = error
+        if self._waiter is not None and not self._waiter.done():
+            self._waiter.set_exception(error)
+
+    async def close(self, reason: str = "") -> None:
+        """See `mesero.transports.Exchange.close`."""
+        if not self._is_answered:
+            self._is_answered = True
+            self._stream.give_up(self.id, reason)
+
+
+class StreamTransport:
+    """What stdio and memory have in common. A subclass provides `_send` and calls `receive_bytes` and `end`."""
+
+    kind = "stream"
+    mirrors_headers = False
+
+    def __init__(
+        self, target: str, *, max_bytes: int = MAX_MESSAGE_BYTES, observer: Observer | None = None
+    ) -> None:
+        self.target = target
+        self.noise = NoiseLog()
+        self.dropped: deque[tuple[str, bytes]] = deque(maxlen=100)
+        """Answers that nobody waited for any more: the verdict (late, duplicate, unknown) and their beginning."""
+        self._observer = observer
+        self._max_bytes = max_bytes
+        self._framer = LineFramer(max_bytes=max_bytes)
+        self._ledger: Ledger[StreamExchange] = Ledger()
+        self._last_message = b""
+        self._is_up = False
+        self._is_closed = False
+        self._pending: list[bytes] = []
+        self._has_written = False
+        self._unsolicited: deque[Received] = deque(maxlen=10_000)
+        self._unsolicited_waiter: asyncio.Future[None] | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """See `mesero.transports.Transport.is_open`."""
+        return self._is_up and not self._is_closed
+
+    # -- sending ---------------------------------------------------------------------------------------------------
+
+    def _send(self, data: bytes) -> None:
+        """Put bytes on the channel without blocking."""
+        raise NotImplementedError
+
+    def exchange(self, outgoing: Outgoing) -> StreamExchange:
+        """See `mesero.transports.Transport.exchange`."""
+        exchange = StreamExchange(self, outgoing)
+        if not self.is_open:
+            exchange.fail(self._gone_error())
+            return exchange
+        self._ledger.open(outgoing.id, exchange)
+        self._write(outgoing.raw)
+        return exchange
+
+    async def notify(self, raw: bytes) -> None:
+        """See `mesero.transports.Transport.notify`."""
+        if not self.is_open:
+            raise self._gone_error()
+        self._write(raw)
+
+    def _write(self, raw: bytes) -> None:
+        """The first line of a turn of the loop goes out at once, the others of that turn together at its end."""
+        if self._observer is not None:
+            self._observer("c2s", raw, None)
+        # "Messages … MUST NOT contain embedded newlines": what was encoded elsewhere may have some as white space.
+        # https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio
+        if b"\n" in raw:
+            raw = raw.replace(b"\r", b" ").replace(b"\n", b" ")
+        if self._has_written:
+            self._pending.append(raw)
+            return
+        self._has_written = True
+        asyncio.get_running_loop().call_soon(self._flush)
+        self._send(raw + b"\n")
+
+    def _flush(self) -> None:
+        self._has_written = False
+        if self._pending:
+            data = b"\n".join(self._pending) + b"\n"
+            self._pending.clear()
+            if self._is_up:
+                self._send(data)
+
+    def give_up(self, request_id: Id, reason: str) -> None:
+        """Stop waiting for a request and tell the server so."""
+        if self._ledger.close(request_id, is_answered=False) is None or not self.is_open:
+            return
+        # "To cancel an in-flight request, the client MUST send a notifications/cancelled notification."
+        # https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio#cancellation
+        params: dict[str, Id] = {"requestId": request_id}
+        if reason:
+            params["reason"] = reason
+        self._write(encode_notification("notifications/cancelled", params))
+
+    # -- receiving -------------------------------------------------------------------------------------------------
+
+    def receive_bytes(self, data: bytes) -> None:
+        """Take what the server wrote."""
+        for frame in self._framer.receive(data):
+            if isinstance(frame, TooLong):
+                self._receive_too_long(frame)
+            else:
+                self._receive_line(frame)
+
+    def _receive_line(self, raw: bytes) -> None:
+        try:
+            message = decode_message(raw)
+        except RpcError:
+            self._receive_misfit(raw)
+            return
+        if self._observer is not None:
+            self._observer("s2c", raw, None)
+        self._last_message = raw
+        if isinstance(message, ResultResponse):
+            exchange = self._ledger.close(message.id, is_answered=True)
+            if exchange is not None:
+                exchange.answer(Received(raw, message))
+            else:
+                self._receive_stray(raw, message.id)
+        elif isinstance(message, Notification):
+            self._receive_notification(raw, message)
+        elif isinstance(message, ErrorResponse):
+            self._receive_error(raw, message)
+        else:
+            self._receive_request(raw, message)
+
+    def _receive_notification(self, raw: bytes, message: Notification) -> None:
+        owner_id = find_owner_id(message)
+        if owner_id is None:
+            self._put_unsolicited(Received(raw, message))
+            return
+        exchange = self._ledger.find(owner_id)
+        if exchange is not None:
+            exchange.deliver(Received(raw, message))
+        else:
+            self.dropped.append((self._ledger.verdict_for(owner_id), raw[:200]))
+
+    def _receive_error(self, raw: bytes, message: ErrorResponse) -> None:
+        if message.id is None:
+            # The server could not read the id of what it refuses. With one call open, that one is meant.
+            if len(self._ledger) == 1:
+                request_id = next(iter(self._ledger))
+                exchange = self._ledger.close(request_id, is_answered=True)
+                if exchange is not None:
+                    exchange.answer(Received(raw, message))
+                    return
+            self._put_unsolicited(Received(raw, message))
+            return
+        exchange = self._ledger.close(message.id, is_answered=True)
+        if exchange is not None:
+            exchange.answer(Received(raw, message))
+        else:
+            self._receive_stray(raw, message.id)
+
+    def _receive_stray(self, raw: bytes, answered: Id) -> None:
+        """An answer to no open call: late or a duplicate, or it is ours under an id of another type."""
+        misfit = find_misfit(raw, self._ledger)
+        if misfit is not None:
+            self._fail_misfit(misfit.request_id, misfit.reason, raw)
+        else:
+            self.dropped.append((self._ledger.verdict_for(answered), raw[:200]))
+
+    def _receive_request(self, raw: bytes, message: Request) -> None:
+        # "The server MUST NOT write JSON-RPC requests to stdout."
+        # https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio#receiving-messages
+        self._put_unsolicited(Received(raw, message))
+
+    def _receive_misfit(self, raw: bytes) -> None:
+        misfit = self.noise.receive(raw, self._ledger)
+        if misfit is not None:
+            self._fail_misfit(misfit.request_id, misfit.reason, raw)
+
+    def _receive_too_long(self, frame: TooLong) -> None:
+        error_text = f"a message longer than the limit of {frame.max_bytes} bytes (max_message_bytes=)"
+        if len(self._ledger) == 1:
+            self._fail_misfit(next(iter(self._ledger)), error_text, frame.beginning)
+            return
+        for request_id in list(self._ledger):
+            self._fail_misfit(request_id, f"perhaps {error_text}: nobody can tell whose it was", frame.beginning)
+
+    def receive_stderr_line(self, line: bytes) -> None:
+        """Look at one line of stderr: a reply written there must not leave its call waiting."""
+        if line.lstrip()[:1] == b"{":
+            misfit = find_misfit(line, self._ledger, is_stderr=True)
+            if misfit is not None:
+                self._fail_misfit(misfit.request_id, misfit.reason, line)
+
+    def _fail_misfit(self, request_id: Id, reason: str, raw: bytes) -> None:
+        exchange = self._ledger.close(request_id, is_answered=True)
+        if exchange is not None:
+            what = f"the answer to {exchange.method} (id {request_id!r}) came {reason}"
+            exchange.fail(ProtocolError(what, where=self.target, excerpt=raw))
+
+    # -- what belongs to no request --------------------------------------------------------------------------------
+
+    def _put_unsolicited(self, received: Received) -> None:
+        self._unsolicited.append(received)
+        self._wake_unsolicited()
+
+    def _wake_unsolicited(self) -> None:
+        if self._unsolicited_waiter is not None and not self._unsolicited_waiter.done():
+            self._unsolicited_waiter.set_result(None)
+
+    async def unsolicited(self) -> AsyncIterator[Received]:
+        """See `mesero.transports.Transport.unsolicited`. The last 10,000 unread ones are kept."""
+        while True:
+            while self._unsolicited:
+                yield self._unsolicited.popleft()
+            if self._is_closed:
+                return
+            self._unsolicited_waiter = asyncio.get_running_loop().create_future()
+            await self._unsolicited_waiter
+
+    # -- the end ---------------------------------------------------------------------------------------------------
+
+    def begin(self) -> None:
+        """The channel is up: start with empty framers."""
+        self._framer = LineFramer(max_bytes=self._max_bytes)
+        self._is_up = True
+
+    def end(self, error: MeseroError) -> None:
+        """The channel is gone: every waiter learns it at once."""
+        self._is_up = False
+        rest = self._framer.receive_eof()
+        if rest:
+            # A last line without its newline is still looked at, so that its call fails by name.
+            self._receive_line(rest)
+        for exchange in self._ledger.take_all():
+            exchange.fail(error)
+
+    def _gone_error(self) -> MeseroError:
+        if self._is_closed:
+            return ClosedError("the client is closed", where=self.target)
+        return DisconnectedError("the connection is gone", where=self.target, last_message=self._last_message)
+
+    def mark_closed(self) -> None:
+        """From now on nothing is accepted; open exchanges fail with `ClosedError`."""
+        self._is_closed = True
+        for exchange in self._ledger.take_all():
+            exchange.fail(ClosedError("the client was closed while this call was open", where=self.target))
+        self._wake_unsolicited()
