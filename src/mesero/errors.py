@@ -384,7 +384,8 @@ class CallTimeoutError(MeseroError, TimeoutError):
     """No answer within our own limit. The call was cancelled on the wire.
 
     ``sent`` names the request, ``since`` what came for it in the meantime, ``timeout_s`` the limit in
-    seconds. """
+    seconds.
+    """
 
     def __init__(self, sent: str, *, timeout_s: float, since: str = "nothing", where: str = "") -> None:
         super().__init__(

@@ -1,7 +1,7 @@
 """The seam for extensions: what a method is, and what an extension adds to the protocol. Pure data.
 
-The core's own methods are described by the same `MethodSpec` as an extension's, so nothing in the core asks which is
-which. Identifiers follow the ``_meta`` key rules with a mandatory prefix.
+The core's own methods are described by the same `MethodSpec` as an extension's, so nothing in the core asks
+which is which. Identifiers follow the ``_meta`` key rules with a mandatory prefix.
 
 https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning#extension-negotiation
 """
@@ -25,10 +25,11 @@ _IDENTIFIER = re.compile(rf"{_LABEL}(?:\.{_LABEL})*/(?:[A-Za-z0-9](?:[A-Za-z0-9.
 class MethodSpec(msgspec.Struct, frozen=True, kw_only=True):
     """One request method.
 
-    ``params`` and ``result`` are the Structs that its parameters and complete result decode to. ``name_field`` is the
-    member of the parameters that the ``Mcp-Name`` header mirrors. ``capability`` is what a server that has the method
-    declares. ``may_ask`` says whether an ``input_required`` result is allowed, ``is_cacheable`` whether the result
-    carries cache hints. ``needs`` are client capabilities without which the server refuses the method.
+    ``params`` and ``result`` are the Structs that its parameters and complete result decode to.
+    ``name_field`` is the member of the parameters that the ``Mcp-Name`` header mirrors. ``capability`` is
+    what a server that has the method declares. ``may_ask`` says whether an ``input_required`` result is
+    allowed, ``is_cacheable`` whether the result carries cache hints. ``needs`` are client capabilities
+    without which the server refuses the method.
     """
 
     name: str
@@ -49,7 +50,8 @@ class Extension(msgspec.Struct, frozen=True, kw_only=True):
         settings: The object declared under the identifier in ``capabilities.extensions``; empty by default.
         methods: Request methods.
         result_types: Values of ``resultType`` besides the core's two.
-        listen_keys: Members of the `subscriptions/listen` filter, each with the notification methods it opens.
+        listen_keys: Members of the `subscriptions/listen` filter, each with the notification methods that
+            it opens.
 
     Raises:
         UsageError: the identifier is malformed.

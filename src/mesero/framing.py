@@ -96,7 +96,8 @@ class LineFramer:
 
 class Event(NamedTuple):
     """One server-sent event. ``data`` is the joined ``data:`` lines, empty when there were none (an event
-    that only sets an id or a retry time); ``retry_ms`` is None when not sent. """
+    that only sets an id or a retry time); ``retry_ms`` is None when not sent.
+    """
 
     data: bytes
     event: str = "message"

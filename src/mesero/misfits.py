@@ -1,7 +1,8 @@
 """What can be tied to a waiting call although it is no valid answer. Pure.
 
-Such bytes must fail the call that waits for them, at once and by name; logged and dropped they would make it wait
-until its time-out. Bytes that can be tied to nothing are noise: kept, counted, and quoted when something fails.
+Such bytes must fail the call that waits for them, at once and by name; logged and dropped they would make it
+wait until its time-out. Bytes that can be tied to nothing are noise: kept, counted, and quoted when something
+fails.
 """
 
 from __future__ import annotations
@@ -56,7 +57,9 @@ def _misfit_of_value(value: Any, waiting: Collection[Id]) -> Misfit | None:
         for item in value:
             inner = _misfit_of_value(item, waiting) if isinstance(item, dict) else None
             if inner is not None:
-                return Misfit(inner.request_id, "inside an array (a batch), which this revision does not have")
+                return Misfit(
+                    inner.request_id, "inside an array (a batch), which this revision does not have"
+                )
         return None
     if not _is_answer(value):
         return None
@@ -146,7 +149,7 @@ class NoiseLog:
         return self._find_split(raw, waiting)
 
     def _find_split(self, raw: bytes, waiting: Collection[Id]) -> Misfit | None:
-        """Hold lines from one that begins with a brace until the braces are even, then look at them as one."""
+        """Hold lines from a brace at the beginning of one until the braces are even; look at them then."""
         if raw.startswith(b"{"):
             self._forget()
         elif not self._held:

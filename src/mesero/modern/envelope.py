@@ -1,22 +1,22 @@
 """The life of one request: nine steps in a fixed order, the first six of them here as pure functions.
 
-The order is part of the protocol's safety: a gateway that routes by a header and a server that executes the body must
-never see two different requests, and no step may use what a later one has not yet checked. `server/serve.py` makes the
-nine calls in order; ``mesero explain`` makes the first six without a server.
+The order is part of the protocol's safety: a gateway that routes by a header and a server that executes the
+body must never see two different requests, and no step may use what a later one has not yet checked.
+`server/serve.py` makes the nine calls in order; ``mesero explain`` makes the first six without a server.
 
-============  ==========================================================================  ===============
-step          what it checks                                                              refuses with
-============  ==========================================================================  ===============
-parse         UTF-8, JSON, limits                                                         -32700
-envelope      ``jsonrpc``, ``id``, ``method``, ``params``                                 -32600
-metadata      ``params._meta``: revision and capabilities                                 -32602
-headers       over HTTP: version, method, name and parameter headers equal the body       -32020
-revision      the revision is one that the server speaks                                  -32022
-route         required capabilities; the method exists; its own parameters                -32021, -32601, -32602
-authorize     may this caller do exactly this?                                            401, 403
-run           the operation itself                                                        the operation's own
-forget        the metadata is dropped with the request
-============  ==========================================================================  ===============
+=========  =====================================================================  ======================
+step       what it checks                                                         refuses with
+=========  =====================================================================  ======================
+parse      UTF-8, JSON, limits                                                    -32700
+envelope   ``jsonrpc``, ``id``, ``method``, ``params``                            -32600
+metadata   ``params._meta``: revision and capabilities                            -32602
+headers    over HTTP: version, method, name and parameter headers equal the body  -32020
+revision   the revision is one that the server speaks                             -32022
+route      required capabilities; the method exists; its own parameters           -32021, -32601, -32602
+authorize  may this caller do exactly this?                                       401, 403
+run        the operation itself                                                   the operation's own
+forget     the metadata is dropped with the request
+=========  =====================================================================  ======================
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ STEPS: Final = ("parse", "envelope", "metadata", "headers", "revision", "route",
 """The names of the nine steps, in order."""
 
 Headers = Sequence[tuple[bytes, bytes]]
-"""HTTP header lines as they came: lower-case names and values, repeated ones included."""
+"""HTTP header lines as they came: names and values, repeated ones included."""
 
 
 class _MetaOnly(msgspec.Struct, gc=False):
@@ -102,7 +102,7 @@ def _refused(step: str, error: RpcError) -> RpcError:
     return error
 
 
-# -- 1 parse -----------------------------------------------------------------------------------------------------------
+# -- 1 parse -------------------------------------------------------------------------------------------------
 
 
 def parse_message(raw: bytes, *, refuse_twins: bool) -> Message:
@@ -110,22 +110,23 @@ def parse_message(raw: bytes, *, refuse_twins: bool) -> Message:
 
     Args:
         raw: The bytes of one message.
-        refuse_twins: Refuse an object that has a member twice. Over HTTP a gateway and the server must not read
-            different values; elsewhere it is a finding of the audit.
+        refuse_twins: Refuse an object that has a member twice. Over HTTP a gateway and the server must not
+            read different values; elsewhere it is a finding of the audit.
 
     Raises:
         ParseError: -32700.
         InvalidRequestError: -32600.
     """
     try:
+        message = decode_message(raw)
         if refuse_twins:
             check_duplicate_members(raw)
-        return decode_message(raw)
+        return message
     except RpcError as error:
         raise _refused("parse" if error.code == PARSE_ERROR else "envelope", error) from None
 
 
-# -- 2 envelope --------------------------------------------------------------------------------------------------------
+# -- 2 envelope ----------------------------------------------------------------------------------------------
 
 
 def check_request(message: Message) -> Request:
@@ -141,7 +142,7 @@ def check_request(message: Message) -> Request:
     raise _refused("envelope", InvalidRequestError("not a request: it has no method and id of its own"))
 
 
-# -- 3 metadata --------------------------------------------------------------------------------------------------------
+# -- 3 metadata ----------------------------------------------------------------------------------------------
 
 
 def read_metadata(request: Request, supported: Sequence[str]) -> RequestMeta:
@@ -149,8 +150,8 @@ def read_metadata(request: Request, supported: Sequence[str]) -> RequestMeta:
 
     Args:
         request: The request.
-        supported: The revisions to name in the refusal, newest first: for a client of another era that text may be
-            all that its user ever sees.
+        supported: The revisions to name in the refusal, newest first: for a client of another era that text
+            may be all that its user ever sees.
 
     Raises:
         InvalidParamsError: -32602, also when there are no parameters at all.
@@ -171,7 +172,7 @@ def _no_meta() -> RequestMeta:
     raise msgspec.ValidationError("Object missing required field `_meta` - at `$`")
 
 
-# -- 4 headers ---------------------------------------------------------------------------------------------------------
+# -- 4 headers -----------------------------------------------------------------------------------------------
 
 
 def check_headers(
@@ -211,9 +212,10 @@ def check_headers(
 def _routing_headers(headers: Headers) -> dict[str, str]:
     found: dict[str, str] = {}
     for raw_name, raw_value in headers:
-        if raw_name[:4] != b"mcp-":
+        if raw_name[:4].lower() != b"mcp-":
             continue
-        name = raw_name.decode("latin-1")
+        # https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#case-sensitivity
+        name = raw_name.decode("latin-1").lower()
         if name in found and (
             name in (VERSION_HEADER, METHOD_HEADER, NAME_HEADER) or name.startswith(PARAM_PREFIX)
         ):
@@ -244,7 +246,7 @@ def _check_name(sent: str | None, expected: str | None) -> None:
 
 
 def find_name(request: Request, spec: MethodSpec) -> str | None:
-    """What `Mcp-Name` mirrors for this request: the tool, prompt or URI that it names; None when it names none."""
+    """What `Mcp-Name` mirrors for this request: the tool, prompt or URI that it names, or None."""
     if spec.name_field is None or request.params is UNSET:
         return None
     try:
@@ -265,7 +267,7 @@ def _arguments_of(request: Request) -> Any:
         return {}
 
 
-# -- 5 revision --------------------------------------------------------------------------------------------------------
+# -- 5 revision ----------------------------------------------------------------------------------------------
 
 
 def check_revision(metadata: RequestMeta, supported: Sequence[str]) -> None:
@@ -284,7 +286,7 @@ def check_revision(metadata: RequestMeta, supported: Sequence[str]) -> None:
         raise _refused("revision", error)
 
 
-# -- 6 route -----------------------------------------------------------------------------------------------------------
+# -- 6 route -------------------------------------------------------------------------------------------------
 
 
 def check_needs(needs: Mapping[str, Any], metadata: RequestMeta) -> None:
@@ -300,6 +302,11 @@ def check_needs(needs: Mapping[str, Any], metadata: RequestMeta) -> None:
     https://modelcontextprotocol.io/specification/2026-07-28/basic/index#meta
     """
     declared = msgspec.to_builtins(metadata.client_capabilities)
+    elicitation = declared.get("elicitation")
+    if elicitation is not None and "url" not in elicitation:
+        # "an empty capabilities object is equivalent to declaring support for form mode only"
+        # https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation#capabilities
+        elicitation.setdefault("form", {})
     missing = _missing_of(needs, declared)
     if missing:
         names = ", ".join(sorted(missing))
@@ -311,24 +318,17 @@ def check_needs(needs: Mapping[str, Any], metadata: RequestMeta) -> None:
 
 
 def _missing_of(needs: Mapping[str, Any], declared: Mapping[str, Any]) -> dict[str, Any]:
+    """The members of ``needs`` that are not declared, at any depth; of what is no object, presence counts."""
     missing: dict[str, Any] = {}
     for name, inner in needs.items():
-        if name not in declared:
+        found = declared.get(name)
+        if found is None:
             missing[name] = inner
-        elif name == "elicitation" and "form" in inner and "url" not in declared[name]:
-            # "an empty capabilities object is equivalent to declaring support for form mode only"
-            # https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation#capabilities
-            missing.update(
-                _nested(name, {key: value for key, value in inner.items() if key != "form"}, declared[name])
-            )
-        elif isinstance(inner, Mapping) and isinstance(declared[name], Mapping):
-            missing.update(_nested(name, inner, declared[name]))
+        elif isinstance(inner, Mapping) and isinstance(found, Mapping):
+            deeper = _missing_of(inner, found)
+            if deeper:
+                missing[name] = deeper
     return missing
-
-
-def _nested(name: str, needs: Mapping[str, Any], declared: Mapping[str, Any]) -> dict[str, Any]:
-    inner = {key: value for key, value in needs.items() if key not in declared}
-    return {name: inner} if inner else {}
 
 
 def route(request: Request, methods: Mapping[str, MethodSpec]) -> MethodSpec:
@@ -361,7 +361,7 @@ def read_params(request: Request, spec: MethodSpec) -> Any:
         ) from None
 
 
-# -- statuses ----------------------------------------------------------------------------------------------------------
+# -- statuses ------------------------------------------------------------------------------------------------
 
 _BAD_REQUEST = frozenset(
     {PARSE_ERROR, INVALID_REQUEST, HEADER_MISMATCH, MISSING_CLIENT_CAPABILITY, UNSUPPORTED_REVISION}

@@ -15,12 +15,12 @@ from typing import Any, NamedTuple
 from mesero.errors import HeaderMismatchError, UsageError
 
 __all__ = [
-    "HeaderMark",
     "MARK",
     "METHOD_HEADER",
     "NAME_HEADER",
     "PARAM_PREFIX",
     "VERSION_HEADER",
+    "HeaderMark",
     "argument_at",
     "check_param_headers",
     "decode_header_value",
@@ -40,11 +40,12 @@ _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _PLAIN = re.compile(r"[\x20-\x7e]*")
 _SENTINEL_START = "=?base64?"
 _SENTINEL_END = "?="
-_INTEGER = re.compile(r"-?[0-9]+(?:\.0+)?")
+# Bounded far above any safe integer, which keeps int() cheap.
+_INTEGER = re.compile(r"(-?[0-9]{1,40})(?:\.0{1,40})?")
 
 
 class HeaderMark(NamedTuple):
-    """A tool parameter that is mirrored: the header's name part, the path of ``properties`` keys, the JSON type."""
+    """A mirrored parameter: the header's name part, the path of ``properties`` keys, the JSON type."""
 
     header: str
     path: tuple[str, ...]
@@ -52,7 +53,7 @@ class HeaderMark(NamedTuple):
 
 
 def encode_header_value(text: str) -> str:
-    """The header form of a string: itself, or Base64 of its UTF-8 between markers when that would not be safe.
+    """The header form of a string: itself, or Base64 of its UTF-8 between markers where that is not safe.
 
     Raises:
         UsageError: half a surrogate pair, which has no UTF-8.
@@ -65,7 +66,9 @@ def encode_header_value(text: str) -> str:
     try:
         coded = base64.b64encode(text.encode()).decode()
     except UnicodeEncodeError:
-        raise UsageError(f"{text!r} has half a surrogate pair in it, which no header and no JSON can hold") from None
+        raise UsageError(
+            f"{text!r} has half a surrogate pair in it, which no header and no JSON can hold"
+        ) from None
     return f"{_SENTINEL_START}{coded}{_SENTINEL_END}"
 
 
@@ -73,7 +76,7 @@ def decode_header_value(value: str) -> str:
     """The string behind a header value.
 
     Raises:
-        ValueError: characters that no header value may have, or markers around something that is not Base64 of UTF-8.
+        ValueError: characters that no header value may have, or markers around what is no Base64 of UTF-8.
     """
     value = value.strip(" \t")
     if not value.startswith(_SENTINEL_START) or not value.endswith(_SENTINEL_END):
@@ -213,7 +216,7 @@ def param_headers(marks: Iterable[HeaderMark], arguments: Any) -> list[tuple[str
             continue
         if isinstance(value, (int, float)) and abs(value) > _SAFE_INTEGER:
             raise UsageError(
-                f"{'.'.join(mark.path)} = {value} is mirrored in a header and must lie within ±(2**53 - 1)"
+                f"{'.'.join(mark.path)} is mirrored in a header, so it must lie within ±(2**53 - 1)"
             )
         text = _text_of(value)
         if text is not None:
@@ -259,9 +262,5 @@ def _is_same_integer(text: str, expected: str) -> bool:
 
     https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#server-validation
     """
-    return (
-        len(text) < 40  # far longer than any safe integer; keeps int() cheap
-        and _INTEGER.fullmatch(text) is not None
-        and expected.lstrip("-").isdecimal()
-        and int(text.partition(".")[0]) == int(expected)
-    )
+    header, body = _INTEGER.fullmatch(text), _INTEGER.fullmatch(expected)
+    return header is not None and body is not None and int(header[1]) == int(body[1])

@@ -71,9 +71,12 @@ LISTEN_KEYS: Final = {
 }
 """https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions#notification-filter"""
 
-# name_field: https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#standard-request-headers
-# may_ask: https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr#supported-requests
-# is_cacheable: https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/caching#cacheable-results
+# name_field: which member `Mcp-Name` mirrors
+# https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#standard-request-headers
+# may_ask: who may be answered with input_required
+# https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr#supported-requests
+# is_cacheable: whose results carry cache hints
+# https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/caching#cacheable-results
 METHODS: Final[dict[str, MethodSpec]] = {
     spec.name: spec
     for spec in (

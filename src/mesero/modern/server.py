@@ -6,12 +6,10 @@ https://modelcontextprotocol.io/specification/2026-07-28/basic/index#responses
 from __future__ import annotations
 
 import base64
-import binascii
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
-import msgspec
 from msgspec import UNSET, Raw
 
 from mesero.errors import InvalidParamsError
@@ -65,7 +63,7 @@ def decode_cursor(cursor: str) -> str:
     """
     try:
         text = base64.b64decode(cursor.encode(), altchars=b"-_", validate=True).decode()
-    except (binascii.Error, ValueError):
+    except ValueError:
         text = ""
     if not text.startswith(_CURSOR_MARK):
         raise InvalidParamsError(f"invalid cursor {cursor[:80]!r}: it was not given out by this server")
@@ -116,8 +114,3 @@ def is_wanted(
         if method in known[key]:
             return value is True or method != RESOURCE_UPDATED or uri in value
     return False
-
-
-def decode_filter(raw: Raw | bytes) -> Any:
-    """The filter's members, those of extensions included."""
-    return msgspec.json.decode(raw)
