@@ -89,6 +89,10 @@ MISSING_CLIENT_CAPABILITY = -32021
 UNSUPPORTED_REVISION = -32022
 
 
+def _two_sentences(first: str, second: str) -> str:
+    return f"{first.removesuffix('.')}. {second}"
+
+
 class MeseroError(Exception):
     """What all errors of mesero have in common: someone to blame, and a place.
 
@@ -105,7 +109,7 @@ class MeseroError(Exception):
 
     def __str__(self) -> str:
         text = f"{self.where}: {self.what}" if self.where else self.what
-        return f"{text.removesuffix('.')}. {self.fix}" if self.fix else text
+        return _two_sentences(text, self.fix) if self.fix else text
 
 
 class LocalError(MeseroError):
@@ -152,7 +156,7 @@ class ProtocolError(MeseroError):
         text = super().__str__()
         if not self.excerpt:
             return text
-        return f"{text}. It sent: {self.excerpt.decode('utf-8', 'backslashreplace')!r}"
+        return _two_sentences(text, f"It sent: {self.excerpt.decode('utf-8', 'backslashreplace')!r}")
 
 
 class InvalidResultError(ProtocolError):
@@ -371,7 +375,7 @@ class HttpStatusError(TransportError):
         if not self.body:
             return text
         kind = f" ({self.content_type})" if self.content_type else ""
-        return f"{text}. The body{kind} begins: {self.body.decode('utf-8', 'replace')!r}"
+        return _two_sentences(text, f"The body{kind} begins: {self.body.decode('utf-8', 'replace')!r}")
 
 
 class AuthorizationNeededError(HttpStatusError):
