@@ -18,6 +18,7 @@ what to do.
     │   ├── InvalidRequestError        -32600
     │   ├── MethodNotFoundError        -32601
     │   ├── InvalidParamsError         -32602
+    │   │   └── ResourceNotFoundError  no such resource
     │   ├── InternalError              -32603
     │   ├── HeaderMismatchError        -32020
     │   ├── MissingClientCapabilityError  -32021
@@ -68,6 +69,7 @@ __all__ = [
     "NoCommonRevisionError",
     "ParseError",
     "ProtocolError",
+    "ResourceNotFoundError",
     "RpcError",
     "ToolFailedError",
     "TransportError",
@@ -233,6 +235,17 @@ class InvalidParamsError(RpcError):
 
     blame: Blame = "client"
     default_code = INVALID_PARAMS
+
+
+class ResourceNotFoundError(InvalidParamsError):
+    """-32602 with ``data.uri``: there is no such resource. For the functions of resources and templates to raise.
+
+    https://modelcontextprotocol.io/specification/2026-07-28/server/resources#error-handling
+    """
+
+    def __init__(self, uri: str) -> None:
+        super().__init__(f"Resource not found: {uri}", data={"uri": uri})
+        self.uri = uri
 
 
 class InternalError(RpcError):

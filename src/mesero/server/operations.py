@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 from msgspec import UNSET
 
-from mesero.errors import InternalError, InvalidParamsError, RpcError
+from mesero.errors import InternalError, InvalidParamsError, ResourceNotFoundError, RpcError
 from mesero.jsonrpc import Request
 from mesero.modern import methods
-from mesero.modern.server import honoured_filter
+from mesero.modern.server import honoured_filter, server_meta_for
 from mesero.server.context import Context
 from mesero.server.prompts import complete, render_prompt
 from mesero.server.resources import ResourceEntry, TemplateEntry, read_resource
@@ -68,6 +68,8 @@ async def discover(call: Call) -> DiscoverResult:
         supported_versions=list(server.revisions),
         capabilities=server.capabilities,
         instructions=UNSET if server.instructions is None else server.instructions,
+        # The whole identity here; every other result names only the essentials.
+        meta=server_meta_for(server.info),
         ttl_ms=server.list_ttl_ms,
         cache_scope=server.list_cache_scope,
     )
@@ -148,7 +150,7 @@ async def read(call: Call) -> ReadResourceResult:
     if found is None:
         # "servers MUST return a JSON-RPC error with code -32602"
         # https://modelcontextprotocol.io/specification/2026-07-28/server/resources#error-handling
-        raise InvalidParamsError(f"Resource not found: {params.uri}", data={"uri": params.uri})
+        raise ResourceNotFoundError(params.uri)
     entry, arguments = found
     with _words_for(call.server, f"the resource {params.uri!r}"):
         return await read_resource(entry, params.uri, arguments, call.context)

@@ -110,7 +110,7 @@ class Server:
         self.authorize = authorize
         self.max_message_bytes = max_message_bytes
         self.revisions: tuple[str, ...] = REVISIONS
-        self.server_meta = server_meta_for(self.info)
+        self.server_meta = server_meta_for(Implementation(name, version, title=_given(title)))
         self.sealer = Sealer(state_keys)
         self.threads = WorkerThreads(max_threads)
         self.log = log or _log_to_stderr
