@@ -31,10 +31,13 @@ CODES = {
 BLAME = {
     "client": """
         LocalError UsageError ClosedError MissingCapabilityError ParseError InvalidRequestError
-        InvalidParamsError MethodNotFoundError MissingClientCapabilityError UnsupportedRevisionError LaunchError InputNeededError
+        InvalidParamsError MethodNotFoundError MissingClientCapabilityError UnsupportedRevisionError
+        LaunchError InputNeededError
         AuthorizationNeededError
     """,
-    "server": "ProtocolError InvalidResultError RpcError InternalError DisconnectedError ToolFailedError",
+    "server": """
+        ProtocolError InvalidResultError RpcError InternalError DisconnectedError ToolFailedError
+    """,
     "unknown": """
         MeseroError NoCommonRevisionError HeaderMismatchError TransportError ConnectError HttpStatusError
         CallTimeoutError

@@ -150,7 +150,8 @@ class EventFramer:
             self._parts.append(piece)
             self._parts_size += len(piece)
         if self._parts_size > self._max_bytes + len(b"data: "):
-            self._note_too_long(b"".join(self._parts), events)
+            held = b"".join(self._parts)
+            self._note_too_long(held.removeprefix(b"data:").removeprefix(b" "), events)
             self._parts = [b":"]
             self._parts_size = 1
 

@@ -250,7 +250,7 @@ def _json_text_of(value: Any) -> Any:
     raw = getattr(value, "raw", None)
     if isinstance(raw, bytes):
         return Raw(raw)
-    raise TypeError(f"a {type(value).__name__} has no JSON form")
+    raise TypeError(f"a value of type {type(value).__name__} has no JSON form")
 
 
 _encode = msgspec.json.Encoder(enc_hook=_json_text_of).encode
