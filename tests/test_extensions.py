@@ -10,13 +10,14 @@ from mesero.extensions import Extension, MethodSpec, listen_keys_with, methods_w
 from mesero.jsonrpc import Request
 from mesero.modern.envelope import find_name, read_params, route
 from mesero.modern.methods import LISTEN_KEYS, METHODS, RESULT_TYPES
+from mesero.types import Result
 
 
 class GreetParams(msgspec.Struct):
     person: str
 
 
-class Greeting(msgspec.Struct):
+class Greeting(Result):
     text: str
 
 

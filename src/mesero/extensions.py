@@ -25,12 +25,11 @@ _IDENTIFIER = re.compile(rf"{_LABEL}(?:\.{_LABEL})*/(?:[A-Za-z0-9](?:[A-Za-z0-9.
 class MethodSpec(msgspec.Struct, frozen=True, kw_only=True):
     """One request method.
 
-    ``params`` and ``result`` are the Structs that its parameters and complete result decode to.
-    ``name_field`` is the member of the parameters that the ``Mcp-Name`` header mirrors. ``capability`` is
-    what a server that has the method declares. ``may_ask`` says whether an ``input_required`` result is
-    allowed, ``is_cacheable`` whether the result carries cache hints. ``needs`` are client capabilities
-    without which the server refuses the method.
-    """
+    ``params`` and ``result`` are the Structs that its parameters and complete result decode to; the latter is
+    a subclass of `mesero.types.Result`. ``name_field`` is the member of the parameters that the ``Mcp-Name``
+    header mirrors. ``capability`` is what a server that has the method declares. ``may_ask`` says whether an
+    ``input_required`` result is allowed, ``is_cacheable`` whether the result carries cache hints. ``needs``
+    are client capabilities without which the server refuses the method. """
 
     name: str
     params: type[Any]

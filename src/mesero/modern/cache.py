@@ -1,4 +1,5 @@
-"""The response cache: results that may be reused, for as long and by whom the server said. Pure; time is passed in.
+"""The response cache: results that may be reused, for as long and by whom the server said. Pure; time is
+passed in.
 
 https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/caching
 """
@@ -29,6 +30,8 @@ class _Entry(NamedTuple):
     fresh_until: float
 
 
+_MAX_TTL_MS = 2**53
+"""285,000 years; a number that a server made up must not be too large to count with."""
 _IGNORED = ("_meta",)
 _NEVER = ("inputResponses", "requestState")
 
@@ -38,16 +41,21 @@ def cache_key_for(target: str, method: str, params: Mapping[str, Any]) -> CacheK
 
     https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/caching#cache-key
     """
-    # "Results produced by retrying a request through the multi round-trip requests mechanism … MUST NOT be cached."
+    # "Results produced by retrying a request through the multi round-trip requests mechanism … MUST NOT be
+    # cached."
     if any(name in params for name in _NEVER):
         return None
     kept = {name: value for name, value in params.items() if name not in _IGNORED}
     return CacheKey(target, method, msgspec.json.encode(kept, order="deterministic"))
 
 
+def _key_of_reading(target: str, uri: str) -> CacheKey | None:
+    return cache_key_for(target, methods.READ_RESOURCE, {"uri": uri})
+
+
 class ResponseCache:
-    """Results by request. Public ones are shared by everybody who uses this cache, private ones stay with their
-    authorization context.
+    """Results by request. Public ones are shared by everybody who uses this cache, private ones stay with
+    their authorization context.
 
     Args:
         max_entries: The most results kept; the least recently used go first.
@@ -70,24 +78,29 @@ class ResponseCache:
         """
         for owner in (context, None):
             entry = self._entries.get((key, owner))
-            # "The response is considered fresh while: now < t_received + ttlMs"
-            if entry is not None and now < entry.fresh_until:
+            if entry is None:
+                continue
+            # Fresh "while: now < t_received + ttlMs"; stale ones go.
+            if now < entry.fresh_until:
                 self._entries.move_to_end((key, owner))
                 return entry.result
+            del self._entries[key, owner]
         return None
 
     def store(self, key: CacheKey, context: str, now: float, result: Any) -> None:
-        """Keep a complete result, if its hints allow it.
+        """Keep a complete result, if its hints allow it. What was kept for the same request gives way either
+        way.
 
         https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/caching#cache-scope-field
         """
+        for owner in (context, None):
+            self._entries.pop((key, owner), None)
         # "If ttlMs is negative, clients SHOULD ignore it and treat it as 0."
         if result.ttl_ms <= 0:
             return
-        owner = None if result.cache_scope == "public" else context
-        self._entries[key, owner] = _Entry(result, now + result.ttl_ms / 1000)
-        self._entries.move_to_end((key, owner))
-        while len(self._entries) > self._max_entries:
+        fresh_until = now + min(result.ttl_ms, _MAX_TTL_MS) / 1000
+        self._entries[key, None if result.cache_scope == "public" else context] = _Entry(result, fresh_until)
+        if len(self._entries) > self._max_entries:
             self._entries.popitem(last=False)
 
     def invalidate(self, target: str, notification: str, uri: str | None = None) -> None:
@@ -96,9 +109,10 @@ class ResponseCache:
         https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/caching#interaction-with-notifications
         """
         stale = _STALE.get(notification, ())
-        wanted = None if uri is None else msgspec.json.encode({"uri": uri}, order="deterministic")
         for key, owner in list(self._entries):
-            if key.target == target and key.method in stale and (wanted is None or key.params == wanted):
+            if key.target != target or key.method not in stale:
+                continue
+            if key.method != methods.READ_RESOURCE or uri is None or key == _key_of_reading(target, uri):
                 del self._entries[key, owner]
 
     def drop(self, target: str, method: str) -> None:

@@ -85,7 +85,7 @@ def choose_revision(ours: Sequence[str], theirs: Iterable[str]) -> str:
 
 
 def mirrored_headers(
-    revision: str, spec_method: str, name: str | None, marks: Iterable[HeaderMark] = (), arguments: Any = None
+    revision: str, method: str, name: str | None, marks: Iterable[HeaderMark] = (), arguments: Any = None
 ) -> tuple[tuple[str, str], ...]:
     """The HTTP headers that mirror one request's body.
 
@@ -94,12 +94,15 @@ def mirrored_headers(
 
     https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#client-behavior
     """
-    headers = [("MCP-Protocol-Version", revision), ("Mcp-Method", spec_method)]
+    headers = [("MCP-Protocol-Version", revision), ("Mcp-Method", method)]
     if name is not None:
         headers.append(("Mcp-Name", encode_header_value(name)))
     if marks:
         headers.extend(param_headers(marks, arguments))
     return tuple(headers)
+
+
+_EXCERPT_BYTES = 400
 
 
 class _Type(msgspec.Struct):
@@ -122,14 +125,18 @@ def read_result(raw: Raw, spec: MethodSpec, result_types: frozenset[str]) -> Any
     except (msgspec.MsgspecError, RecursionError) as error:
         kind = _find_type(raw)
         if kind == "complete":
-            raise InvalidResultError(f"the result of {spec.name} does not have its shape: {error}", excerpt=bytes(raw)) from None
+            raise _invalid(f"the result of {spec.name} does not have its shape: {error}", raw) from None
     # "A resultType of any value unrecognized by the client MUST be considered invalid."
     # https://modelcontextprotocol.io/specification/2026-07-28/basic/index#resulttype
     if kind not in result_types:
-        raise InvalidResultError(f"the result of {spec.name} has the unknown resultType {kind!r}", excerpt=bytes(raw))
+        raise _invalid(f"the result of {spec.name} has the unknown resultType {kind!r}", raw)
     if kind != "input_required":
         return raw
     return _read_input_required(raw, spec)
+
+
+def _invalid(what: str, raw: Raw) -> InvalidResultError:
+    return InvalidResultError(what, excerpt=bytes(memoryview(raw)[:_EXCERPT_BYTES]))
 
 
 def _find_type(raw: Raw) -> str:
@@ -143,14 +150,15 @@ def _read_input_required(raw: Raw, spec: MethodSpec) -> InputRequiredResult:
     # "Servers MUST NOT send InputRequiredResult responses on any other client requests."
     # https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr#supported-requests
     if not spec.may_ask:
-        raise InvalidResultError(f"{spec.name} was answered with input_required, which it may not be", excerpt=bytes(raw))
+        raise _invalid(f"{spec.name} was answered with input_required, which it may not be", raw)
     try:
         result = msgspec.json.decode(raw, type=InputRequiredResult)
     except (msgspec.MsgspecError, RecursionError) as error:
-        raise InvalidResultError(f"the input_required result of {spec.name} is malformed: {error}", excerpt=bytes(raw)) from None
-    # "Servers MUST include at least one of inputRequests or requestState in every InputRequiredResult response."
+        raise _invalid(f"the input_required result of {spec.name} is malformed: {error}", raw) from None
+    # "Servers MUST include at least one of inputRequests or requestState in every InputRequiredResult
+    # response."
     if result.input_requests is UNSET and result.request_state is UNSET:
-        raise InvalidResultError(f"{spec.name}: input_required, but neither inputRequests nor requestState", excerpt=bytes(raw))
+        raise _invalid(f"{spec.name}: input_required, but neither inputRequests nor requestState", raw)
     return result
 
 

@@ -25,11 +25,15 @@ def params_for_retry(
 
     https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr#client-requirements-basic-workflow
     """
-    retry = {name: value for name, value in params.items() if name not in ("_meta", "inputResponses", "requestState")}
+    retry = {
+        name: value
+        for name, value in params.items()
+        if name not in ("_meta", "inputResponses", "requestState")
+    }
     if asked.input_requests is not UNSET:
         retry["inputResponses"] = dict(answers)
-    # "the client MUST echo back the exact value of that field"; "If the InputRequiredResult does not contain a
-    # requestState field, the client MUST NOT include one in the retry."
+    # "the client MUST echo back the exact value of that field"; "If the InputRequiredResult does not contain
+    # a requestState field, the client MUST NOT include one in the retry."
     if asked.request_state is not UNSET:
         retry["requestState"] = asked.request_state
     return retry
