@@ -1,7 +1,7 @@
 """mesero: the whole MCP connection in one light package.
 
-Every public name is here and loaded when it is first used: importing `mesero` costs a few milliseconds, and importing
-`Client` never imports a server.
+Every public name is here and loaded when it is first used: importing `mesero` costs a few milliseconds, and
+importing `Client` never imports a server.
 """
 
 from __future__ import annotations
@@ -17,15 +17,6 @@ if TYPE_CHECKING:
         ServerChange,
         ServerFacts,
         form_defaults,
-    )
-    from mesero.server import (
-        Answer,
-        Context,
-        NotAuthorizedError,
-        Operation,
-        Server,
-        ToolError,
-        header,
     )
     from mesero.errors import (
         AuthorizationNeededError,
@@ -50,6 +41,15 @@ if TYPE_CHECKING:
     from mesero.extensions import (
         Extension,
         MethodSpec,
+    )
+    from mesero.server import (
+        Answer,
+        Context,
+        NotAuthorizedError,
+        Operation,
+        Server,
+        ToolError,
+        header,
     )
 
 __all__ = [

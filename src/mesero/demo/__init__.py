@@ -1,1 +1,1 @@
-"""The demonstration: a server to copy from (`notes.py`), and a client that shows what passes on the wire (`show.py`)."""
+"""The demonstration: a server to copy from (`notes.py`), and a client that shows the wire (`show.py`)."""

@@ -58,8 +58,8 @@ class SqliteStore:
         self._database = sqlite3.connect(path, check_same_thread=False, timeout=10.0)
         with self._cursor() as cursor:
             cursor.execute(
-                "CREATE TABLE IF NOT EXISTS state (number INTEGER PRIMARY KEY AUTOINCREMENT, handle TEXT UNIQUE NOT NULL,"
-                " owner TEXT NOT NULL, value BLOB NOT NULL, expires REAL)"
+                "CREATE TABLE IF NOT EXISTS state (number INTEGER PRIMARY KEY AUTOINCREMENT,"
+                " handle TEXT UNIQUE NOT NULL, owner TEXT NOT NULL, value BLOB NOT NULL, expires REAL)"
             )
 
     @contextmanager
@@ -92,7 +92,8 @@ class SqliteStore:
         """See `Store.update`."""
         with self._cursor() as cursor:
             cursor.execute(
-                "UPDATE state SET value = ? WHERE handle = ? AND owner = ? AND (expires IS NULL OR expires > ?)",
+                "UPDATE state SET value = ?"
+                " WHERE handle = ? AND owner = ? AND (expires IS NULL OR expires > ?)",
                 (msgspec.json.encode(value), handle, owner, self._clock()),
             )
             return cursor.rowcount > 0
@@ -107,7 +108,8 @@ class SqliteStore:
         """See `Store.items`."""
         with self._cursor() as cursor:
             rows = cursor.execute(
-                "SELECT handle, value FROM state WHERE owner = ? AND (expires IS NULL OR expires > ?) ORDER BY number",
+                "SELECT handle, value FROM state"
+                " WHERE owner = ? AND (expires IS NULL OR expires > ?) ORDER BY number",
                 (owner, self._clock()),
             ).fetchall()
         return [(handle, msgspec.json.decode(value)) for handle, value in rows]
