@@ -70,6 +70,7 @@ class Client:
         on_stderr: Takes each line of a command's stderr.
         env, cwd: For a command: variables added to a safe inherited set; the working directory.
         headers: For a URL: headers sent with every request, for example an authorization.
+        allow_plain_http: For a URL: allow ``http://`` to other machines, where everybody on the way can read along.
         extensions: Protocol extensions that the client speaks.
         cache: Shared by clients that may share public results; by default one of its own.
         discover: Ask the server what it offers when connecting. Without it nothing is known and nothing is refused.
@@ -98,6 +99,7 @@ class Client:
         cwd: str | os.PathLike[str] | None = None,
         close_wait_s: float = 2.0,
         headers: Mapping[str, str] | None = None,
+        allow_plain_http: bool = False,
         extensions: Sequence[Extension] = (),
         cache: ResponseCache | None = None,
         discover: bool = True,
@@ -111,6 +113,7 @@ class Client:
             env=env,
             cwd=cwd,
             headers=headers,
+            allow_plain_http=allow_plain_http,
             on_stderr=on_stderr,
             close_wait_s=close_wait_s,
             connect_timeout_s=connect_timeout_s,

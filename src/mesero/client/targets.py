@@ -28,6 +28,7 @@ class TransportOptions(msgspec.Struct, frozen=True, kw_only=True):
     close_wait_s: float = 2.0
     connect_timeout_s: float = 30.0
     max_message_bytes: int = MAX_MESSAGE_BYTES
+    allow_plain_http: bool = False
     observer: Observer | None = None
 
 
@@ -64,6 +65,7 @@ def _transport_for_url(url: str, options: TransportOptions) -> Transport:
         connect_timeout_s=options.connect_timeout_s,
         max_bytes=options.max_message_bytes,
         observer=options.observer,
+        allow_plain_http=options.allow_plain_http,
     )
 
 
