@@ -67,7 +67,7 @@ def note_of(handle: str) -> Note:
 def add(title: str, body: str, notebook: Notebook = "home") -> Note:
     """Keep a note until it is deleted."""
     handle = notes.create({"title": title, "body": body, "notebook": notebook})
-    server.notify_changed("notifications/resources/list_changed")
+    server.notify_resource_updated("notes://index")
     return note_of(handle)
 
 
@@ -94,7 +94,7 @@ async def delete(id: str, ctx: mesero.Context) -> str:
         return f"Kept {note.title!r}."
     notes.delete(id)
     server.notify_resource_updated(f"notes://{id}")
-    server.notify_changed("notifications/resources/list_changed")
+    server.notify_resource_updated("notes://index")
     return f"Deleted {note.title!r}."
 
 
@@ -111,7 +111,7 @@ async def import_notes(lines: list[str], ctx: mesero.Context, notebook: Notebook
         await ctx.report_progress(number, len(lines), f"imported {title.strip()!r}")
         await asyncio.sleep(0)  # Where a cancellation can arrive.
     await ctx.log("info", f"{len(lines)} notes imported")
-    server.notify_changed("notifications/resources/list_changed")
+    server.notify_resource_updated("notes://index")
     return len(lines)
 
 
