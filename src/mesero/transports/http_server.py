@@ -1,0 +1,242 @@
+"""Streamable HTTP, the server's side: an ASGI endpoint that turns each POST into one call and one reply.
+
+It knows HTTP and server-sent events, and neither eras nor methods: a function takes the body, the header lines
+and an `HttpReply`. That function runs in the request's own task, and nothing else is started for a request that
+is answered at once. Only one that still runs at the second tick of the endpoint's clock gets a task that
+watches for the client.
+
+A ``GET`` stream, sessions and ``Last-Event-ID`` are not part of this revision: 405, and headers that nobody
+looks at.
+
+https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
+
+from mesero.transports.http_gate import Gate, HeaderLines, Refusal, refusal_for
+from mesero.transports.http_reply import HttpReply, Send
+
+__all__ = ["HttpEndpoint", "Receive", "ReceivePost", "Scope"]
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+
+ReceivePost = Callable[[bytes, HeaderLines, HttpReply], Awaitable[None]]
+"""Takes a whole body, the header lines and the reply; answers before it returns."""
+
+_TICK_S = 0.05
+_KEEP_ALIVE_BATCH = 100
+
+
+class HttpEndpoint:
+    """One path that accepts POST, as an ASGI application: mount it, or run it alone.
+
+    Args:
+        receive_post: Called with each message, in the request's task.
+        path: The exact path, below where it is mounted.
+        gate: Who may come in.
+        stream_after_s: After how many seconds without an answer the event stream begins.
+        keep_alive_s: How often an open stream gets a comment, in seconds.
+        on_shutdown: Called when the ASGI server says that it shuts down.
+    """
+
+    def __init__(
+        self,
+        receive_post: ReceivePost,
+        *,
+        path: str,
+        gate: Gate,
+        stream_after_s: float = 1.0,
+        keep_alive_s: float = 15.0,
+        on_shutdown: Callable[[], None] | None = None,
+    ) -> None:
+        self.path = path
+        self._receive_post = receive_post
+        self._gate = gate
+        self._stream_after_s = stream_after_s
+        self._keep_alive_s = keep_alive_s
+        self._on_shutdown = on_shutdown
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._clock: asyncio.TimerHandle | None = None
+        self._beat: asyncio.TimerHandle | None = None
+        self._fresh: set[HttpReply] = set()
+        self._slow: set[HttpReply] = set()
+        self._streams: set[HttpReply] = set()
+        self._is_closing = False
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one ASGI scope: a request, the lifespan, or a WebSocket, which is refused."""
+        if scope["type"] != "http":
+            await self._serve_other(scope, receive, send)
+            return
+        if scope["path"] != self.path and _path_below_mount(scope) != self.path:
+            await _send_text(send, self._wrong_path(scope))
+            return
+        headers: HeaderLines = scope["headers"]
+        welcome = self._check(scope["method"], headers)
+        if isinstance(welcome, Refusal):
+            await _send_refusal(send, welcome)
+            return
+        event = await receive()
+        body = event.get("body", b"")
+        if event.get("more_body") or len(body) > self._gate.max_body_bytes:
+            body = await self._read_rest(body, receive)
+            if isinstance(body, Refusal):
+                await _send_refusal(send, body)
+                return
+        reply = HttpReply(receive, send, welcome, self._keep)
+        await self._answer(body, headers, reply)
+
+    def _check(self, method: str, headers: HeaderLines) -> Any:
+        if method == "POST":
+            return self._gate.check_post(headers)
+        if method == "OPTIONS":
+            return self._gate.check_options(headers)
+        return self._gate.check_other(method, headers)
+
+    async def _read_rest(self, body: bytes, receive: Receive) -> bytes | Refusal:
+        parts, size = [body], len(body)
+        while size <= self._gate.max_body_bytes:
+            event = await receive()
+            if event["type"] != "http.request":
+                return refusal_for(400, "the connection ended within the body")
+            parts.append(event.get("body", b""))
+            size += len(parts[-1])
+            if not event.get("more_body") and size <= self._gate.max_body_bytes:
+                return b"".join(parts)
+        return self._gate.too_long()
+
+    async def _answer(self, body: bytes, headers: HeaderLines, reply: HttpReply) -> None:
+        reply.task = asyncio.current_task()
+        self._fresh.add(reply)
+        if self._clock is None or self._loop is not asyncio.get_running_loop():
+            self._start_clock()
+        try:
+            await self._receive_post(body, headers, reply)
+        except asyncio.CancelledError:
+            # The client left, or the endpoint closes: this task ends in good order. Other cancellations are
+            # the affair of whoever made them.
+            if not reply.is_gone and not self._is_closing:
+                raise
+            if reply.task is not None:
+                reply.task.uncancel()
+            if not reply.is_gone:
+                await reply.abort()
+        finally:
+            self._fresh.discard(reply)
+            reply.task = None
+            if reply.watcher is not None or reply.has_begun_stream:
+                self._forget(reply)
+
+    # -- requests that take longer ---------------------------------------------------------------------------
+
+    def _start_clock(self) -> None:
+        loop = asyncio.get_running_loop()
+        if loop is not self._loop:
+            # The application outlived an event loop; the timers of that one never fire.
+            self._loop, self._beat = loop, None
+            self._clock = None
+        self._clock = loop.call_later(_TICK_S, self._tick)
+
+    def _tick(self) -> None:
+        loop = asyncio.get_running_loop()
+        now_s = loop.time()
+        for reply in list(self._fresh):
+            if not reply.seen_s:
+                reply.seen_s = now_s
+                continue
+            self._fresh.discard(reply)
+            self._slow.add(reply)
+            reply.watcher = loop.create_task(_watch(reply))
+        for reply in list(self._slow):
+            if reply.has_begun_stream:
+                self._slow.discard(reply)
+            elif now_s - reply.seen_s >= self._stream_after_s:
+                self._slow.discard(reply)
+                reply.keep_alive()
+        self._clock = loop.call_later(_TICK_S, self._tick) if self._fresh or self._slow else None
+
+    def _keep(self, reply: HttpReply) -> None:
+        """A stream has begun: it gets comments from now on, all streams from one timer."""
+        self._streams.add(reply)
+        if self._beat is None:
+            self._beat = asyncio.get_running_loop().call_later(self._keep_alive_s, self._keep_alive)
+
+    def _keep_alive(self) -> None:
+        if not self._streams:
+            self._beat = None
+            return
+        loop = asyncio.get_running_loop()
+        self._beat = loop.call_later(self._keep_alive_s, self._keep_alive)
+        self._keep_alive_some(list(self._streams))
+
+    def _keep_alive_some(self, replies: list[HttpReply]) -> None:
+        """In small portions, so that ten thousand idle streams do not stop the others."""
+        for reply in replies[:_KEEP_ALIVE_BATCH]:
+            reply.keep_alive()
+        if len(replies) > _KEEP_ALIVE_BATCH:
+            asyncio.get_running_loop().call_soon(self._keep_alive_some, replies[_KEEP_ALIVE_BATCH:])
+
+    def _forget(self, reply: HttpReply) -> None:
+        self._slow.discard(reply)
+        self._streams.discard(reply)
+        if reply.watcher is not None:
+            reply.watcher.cancel()
+
+    def cancel_open(self) -> None:
+        """Cancel every request that is still open: 503, or the end of its stream without a response."""
+        self._is_closing = True
+        for reply in (*self._fresh, *self._slow, *self._streams):
+            if reply.task is not None and not reply.is_answered:
+                reply.task.cancel()
+
+    # -- what is no POST to the path -------------------------------------------------------------------------
+
+    def _wrong_path(self, scope: Scope) -> str:
+        mount = scope.get("root_path", "")
+        return f"Nothing is at {scope['path']}; the MCP endpoint is {mount.rstrip('/')}{self.path}\n"
+
+    async def _serve_other(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self._serve_lifespan(receive, send)
+        elif scope["type"] == "websocket":
+            # Before it was accepted, this makes the ASGI server answer 403.
+            await send(
+                {"type": "websocket.close", "code": 1002, "reason": "MCP is not spoken over WebSocket"}
+            )
+
+    async def _serve_lifespan(self, receive: Receive, send: Send) -> None:
+        while True:
+            kind = (await receive())["type"]
+            if kind == "lifespan.shutdown" and self._on_shutdown is not None:
+                self._on_shutdown()
+            await send({"type": f"{kind}.complete"})
+            if kind == "lifespan.shutdown":
+                return
+
+
+async def _watch(reply: HttpReply) -> None:
+    """Wait for the client's end. The response's own end looks the same, and does nothing."""
+    while (await reply.receive())["type"] != "http.disconnect":
+        pass
+    reply.give_up()
+
+
+def _path_below_mount(scope: Scope) -> str:
+    path: str = scope["path"]
+    return path.removeprefix(scope.get("root_path", "").rstrip("/")) or "/"
+
+
+async def _send_text(send: Send, text: str) -> None:
+    body = text.encode()
+    lines = ((b"content-type", b"text/plain; charset=utf-8"), (b"content-length", b"%d" % len(body)))
+    await _send_refusal(send, Refusal(404, lines, body))
+
+
+async def _send_refusal(send: Send, refusal: Refusal) -> None:
+    await send({"type": "http.response.start", "status": refusal.status, "headers": list(refusal.headers)})
+    await send({"type": "http.response.body", "body": refusal.body})
