@@ -99,4 +99,5 @@ KINDS = st.sampled_from([TEXT, VIDEO, b'{"type":"text","text":1}', b'{"type":"im
 @given(st.lists(KINDS, max_size=6))
 def test_any_mixture_of_blocks_is_forwarded_exactly(texts):
     read = decode_result(types.CallToolResult, b'{"content":' + blocks(*texts) + b"}")
-    assert ENCODER.encode(read) == b'{"content":' + blocks(*texts) + b',"resultType":"complete"}'
+    written = b'{"content":' + blocks(*texts) + b',"isError":false,"resultType":"complete"}'
+    assert ENCODER.encode(read) == written

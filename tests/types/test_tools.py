@@ -9,7 +9,7 @@ ENCODER = msgspec.json.Encoder(enc_hook=types.enc_hook)
 
 
 def test_a_null_structured_content_is_a_value():
-    text = b'{"content":[],"structuredContent":null,"resultType":"complete"}'
+    text = b'{"content":[],"structuredContent":null,"isError":false,"resultType":"complete"}'
     read = types.decode_result(CallToolResult, text)
     assert read.structured_content is None
     assert ENCODER.encode(read) == text
@@ -18,11 +18,11 @@ def test_a_null_structured_content_is_a_value():
 def test_an_absent_structured_content_stays_absent():
     read = types.decode_result(CallToolResult, b'{"content":[]}')
     assert read.structured_content is UNSET
-    assert ENCODER.encode(read) == b'{"content":[],"resultType":"complete"}'
+    assert ENCODER.encode(read) == b'{"content":[],"isError":false,"resultType":"complete"}'
 
 
-def test_is_error_is_written_only_when_it_is_true():
-    assert b"isError" not in ENCODER.encode(CallToolResult([]))
+def test_is_error_is_always_written():
+    assert b'"isError":false' in ENCODER.encode(CallToolResult([]))
     assert b'"isError":true' in ENCODER.encode(CallToolResult([], is_error=True))
 
 

@@ -42,10 +42,6 @@ InputResponses: TypeAlias = dict[str, msgspec.Raw]
 """Answers, each under the key of its question. A value is the bare result, without a JSON-RPC envelope."""
 
 
-def _input_required() -> ResultType:
-    return "input_required"
-
-
 class InputRequiredResult(Result, kw_only=True):
     """Not an answer yet: ask these questions, then send the request again with the answers and the state.
 
@@ -53,7 +49,7 @@ class InputRequiredResult(Result, kw_only=True):
     https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr#inputrequiredresult
     """
 
-    result_type: ResultType = msgspec.field(default_factory=_input_required)
+    result_type: ResultType = "input_required"
     input_requests: InputRequests | UnsetType = UNSET
     request_state: str | UnsetType = UNSET
 

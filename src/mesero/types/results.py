@@ -27,26 +27,15 @@ CacheScope: TypeAlias = Literal["public", "private"]
 """Who may reuse a result: everybody, or the same authorization context only."""
 
 
-# Defaults come from factories because msgspec leaves out a field that equals a plain default,
-# and these three must be on the wire.
-def _complete() -> ResultType:
-    return "complete"
+class Result(WireStruct, kw_only=True, omit_defaults=False):
+    """What every result has. Defaults are written: `resultType` and the cache hints must be on the wire.
 
-
-def _stale_at_once() -> int:
-    return 0
-
-
-def _private() -> CacheScope:
-    return "private"
-
-
-class Result(WireStruct, kw_only=True):
-    """What every result has. https://modelcontextprotocol.io/specification/2026-07-28/schema#result"""
+    https://modelcontextprotocol.io/specification/2026-07-28/schema#result
+    """
 
     # An absent field MUST be treated as "complete", and servers of this revision MUST send it:
     # https://modelcontextprotocol.io/specification/2026-07-28/basic/index#resulttype
-    result_type: ResultType = msgspec.field(default_factory=_complete)
+    result_type: ResultType = "complete"
     meta: MetaObject | UnsetType = msgspec.field(name="_meta", default=UNSET)
 
 
@@ -60,8 +49,8 @@ class CacheableResult(Result, kw_only=True):
     https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/caching#cacheable-model
     """
 
-    ttl_ms: int = msgspec.field(default_factory=_stale_at_once)
-    cache_scope: CacheScope = msgspec.field(default_factory=_private)
+    ttl_ms: int = 0
+    cache_scope: CacheScope = "private"
 
 
 class PaginatedResult(CacheableResult, kw_only=True):
