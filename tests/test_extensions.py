@@ -6,7 +6,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mesero.errors import UsageError
-from mesero.extensions import Extension, MethodSpec, listen_keys_with, methods_with, result_types_with
+from mesero.extensions import (
+    Extension,
+    MethodSpec,
+    listen_keys_with,
+    methods_with,
+    needs_of_filter,
+    result_types_with,
+)
 from mesero.jsonrpc import Request
 from mesero.modern.envelope import find_name, read_params, route
 from mesero.modern.methods import LISTEN_KEYS, METHODS, RESULT_TYPES
@@ -26,7 +33,7 @@ GREETINGS = Extension(
     identifier="com.example/greetings",
     settings={"languages": ["es", "en"]},
     methods=(GREET,),
-    result_types=frozenset({"greeted"}),
+    result_types={"greeted": ("greetings/greet", "tools/call")},
     listen_keys={"greetingsChanged": ("notifications/greetings/changed",)},
 )
 
@@ -44,14 +51,26 @@ def test_a_method_of_an_extension_is_routed_named_and_typed_like_one_of_the_core
 
 
 def test_an_extension_adds_result_types_and_filter_keys_beside_those_of_the_core():
-    assert result_types_with(RESULT_TYPES, [GREETINGS]) == {"complete", "input_required", "greeted"}
+    assert result_types_with(RESULT_TYPES, [GREETINGS], ["greetings/greet", "tools/list"]) == {
+        "greetings/greet": {"complete", "input_required", "greeted"},
+        "tools/call": {"complete", "input_required", "greeted"},
+        "tools/list": {"complete", "input_required"},
+    }
     assert listen_keys_with(LISTEN_KEYS, [GREETINGS]) == {**LISTEN_KEYS, **GREETINGS.listen_keys}
 
 
 def test_without_extensions_there_is_the_core_alone():
     assert methods_with(METHODS, []) == METHODS
-    assert result_types_with(RESULT_TYPES, []) == set(RESULT_TYPES)
+    assert result_types_with(RESULT_TYPES, [], ["tools/list"]) == {"tools/list": set(RESULT_TYPES)}
     assert listen_keys_with(LISTEN_KEYS, []) == LISTEN_KEYS
+
+
+def test_a_filter_needs_the_extensions_whose_members_it_uses():
+    members = ["toolsListChanged", "greetingsChanged"]
+
+    assert needs_of_filter(members, [GREETINGS]) == {"extensions": {"com.example/greetings": {}}}
+    assert needs_of_filter(["toolsListChanged"], [GREETINGS]) == {}
+    assert needs_of_filter(members, []) == {}
 
 
 def test_the_tables_of_the_core_are_not_changed():

@@ -43,7 +43,7 @@ class Caller:
     Args:
         transport: Where to.
         asked: Answers the server's questions.
-        result_types: The values of ``resultType`` that are understood.
+        result_types: The values of ``resultType`` that are understood, by method.
         timeout_s: How long a request may take without a sign of progress, in seconds.
         total_timeout_s: How long it may take with progress, in seconds.
         on_log: Takes the server's log messages.
@@ -55,7 +55,7 @@ class Caller:
         asked: Asked,
         *,
         stamp: Stamp,
-        result_types: frozenset[str],
+        result_types: Mapping[str, frozenset[str]],
         timeout_s: float,
         total_timeout_s: float,
         on_log: LogFunction | None,
@@ -91,7 +91,7 @@ class Caller:
         for _ in range(MAX_ROUNDS + 1):
             raw = await self._round(spec, current, marks, timeout_s, on_progress, meta)
             try:
-                result = read_result(raw, spec, self._result_types)
+                result = read_result(raw, spec, self._result_types[spec.name])
             except MeseroError as error:
                 error.where = error.where or self.transport.target
                 raise

@@ -132,7 +132,7 @@ class Client:
             self.transport,
             asked,
             stamp=stamp,
-            result_types=result_types_with(methods.RESULT_TYPES, extensions),
+            result_types=result_types_with(methods.RESULT_TYPES, extensions, self._methods),
             timeout_s=timeout_s,
             total_timeout_s=total_timeout_s,
             on_log=on_log,

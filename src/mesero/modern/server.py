@@ -10,11 +10,11 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
+import msgspec
 from msgspec import UNSET, Raw
 
 from mesero.errors import InvalidParamsError
-from mesero.jsonrpc import encode_value
-from mesero.modern.methods import RESOURCE_UPDATED
+from mesero.jsonrpc import Request, encode_value
 from mesero.types import SERVER_INFO_KEY, Implementation, MetaObject
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "honoured_filter",
     "is_wanted",
     "page_of",
+    "read_filter",
     "server_meta_for",
     "stamp_result",
 ]
@@ -84,6 +85,21 @@ def page_of(
     return list(items[start:end]), next_cursor
 
 
+class _RawFilter(msgspec.Struct):
+    notifications: dict[str, Any]
+
+
+def read_filter(request: Request) -> dict[str, Any]:
+    """The filter of a `subscriptions/listen` request with the members that only extensions know.
+
+    Empty when it is malformed: whether it has its shape is judged elsewhere.
+    """
+    try:
+        return msgspec.json.decode(request.params or b"", type=_RawFilter).notifications
+    except (msgspec.MsgspecError, RecursionError):
+        return {}
+
+
 def honoured_filter(wanted: Mapping[str, Any], known: Mapping[str, tuple[str, ...]]) -> dict[str, Any]:
     """The part of a `subscriptions/listen` filter that the server honours.
 
@@ -99,18 +115,18 @@ def honoured_filter(wanted: Mapping[str, Any], known: Mapping[str, tuple[str, ..
         is_uris = isinstance(value, list) and all(isinstance(uri, str) for uri in value)
         if value is not True and not is_uris:
             raise InvalidParamsError(
-                f"subscriptions/listen: the filter's {key!r} is true or a list of URIs, not {value!r}"
+                f"subscriptions/listen: the filter's {key!r} is true or a list of strings, not {value!r}"
             )
         honoured[key] = value
     return honoured
 
 
 def is_wanted(
-    honoured: Mapping[str, Any], known: Mapping[str, tuple[str, ...]], method: str, uri: str | None
+    honoured: Mapping[str, Any], known: Mapping[str, tuple[str, ...]], method: str, subject: str | None
 ) -> bool:
-    """Whether a subscription with this filter hears a notification."""
+    """Whether a subscription with this filter hears a notification; ``subject`` is what its lists name."""
     # "The server MUST NOT send notification types the client has not explicitly requested."
     for key, value in honoured.items():
         if method in known[key]:
-            return value is True or method != RESOURCE_UPDATED or uri in value
+            return value is True or subject in value
     return False
