@@ -11,8 +11,8 @@ from typing import Any
 
 import msgspec
 
-from mesero.errors import ClosedError, DisconnectedError, MeseroError, ProtocolError
-from mesero.jsonrpc import Notification, Response, decode_value
+from mesero.errors import ClosedError, DisconnectedError, MeseroError, ProtocolError, rpc_error_for
+from mesero.jsonrpc import ErrorResponse, Notification, Response, decode_value
 from mesero.modern.methods import ACKNOWLEDGED, CANCELLED
 from mesero.transports import Exchange, Received
 
@@ -109,6 +109,9 @@ class Listening:
 
     def _take_acknowledgement(self, received: Received) -> None:
         message = received.message
+        if isinstance(message, ErrorResponse):
+            data = None if message.data is msgspec.UNSET else decode_value(message.data)
+            raise rpc_error_for(message.code, message.message, data, where=self._where)
         # "The server MUST send notifications/subscriptions/acknowledged as the first message."
         # https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions#acknowledgment
         if not isinstance(message, Notification) or message.method != ACKNOWLEDGED:
