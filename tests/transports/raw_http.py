@@ -1,7 +1,7 @@
 """An HTTP/1.1 server made of bytes, which can misbehave at will.
 
-Each request that comes in is kept in `requests`; then the script writes whatever it likes to the connection. A script
-that returns leaves the connection open for the next request; one that raises `HangUp` cuts it off.
+Each request that comes in is kept in `requests`; then the script writes whatever it likes to the connection. A
+script that returns leaves the connection open for the next request; one that raises `HangUp` cuts it off.
 """
 
 import asyncio
@@ -178,7 +178,7 @@ def progress(step):
 
 
 def answering(body=None, status="200 OK", *lines, **options):
-    """A script that answers every request with a body (of the request, when a function), else with its result."""
+    """A script that answers every request with a body, or a function of the request, else its result."""
 
     async def script(request, connection):
         answer = result_for(request.id) if body is None else body(request) if callable(body) else body

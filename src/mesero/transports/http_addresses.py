@@ -1,8 +1,8 @@
 """URLs: which are accepted, how they are shown, and whether a proxy stands in between.
 
-HTTPS for everything remote, plain HTTP for loopback only unless asked. Credentials never stand in a URL, and what
-looks like one in a query is not shown. Loopback never goes through a proxy; everything else follows the proxy
-settings of the environment (``HTTPS_PROXY``, ``HTTP_PROXY``, ``ALL_PROXY``, ``NO_PROXY``).
+HTTPS for everything remote, plain HTTP for loopback only unless asked. Credentials never stand in a URL, and
+what looks like one in a query is not shown. Loopback never goes through a proxy; everything else follows the
+proxy settings of the environment (``HTTPS_PROXY``, ``HTTP_PROXY``, ``ALL_PROXY``, ``NO_PROXY``).
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def check_url(url: str, *, allow_plain_http: bool) -> URL:
         )
     if parsed.scheme == "http" and not is_loopback(parsed.host) and not allow_plain_http:
         raise UsageError(
-            f"{shown_url(parsed)} is plain HTTP to another machine: everybody on the way can read and change it",
+            f"{shown_url(parsed)} is plain HTTP to another machine: anybody on the way can change it",
             fix="Use https://, or pass allow_plain_http=True",
         )
     return parsed.with_fragment(None)
@@ -70,7 +70,7 @@ def has_same_origin(one: URL, other: URL) -> bool:
 
 
 def shown_url(url: URL) -> str:
-    """The URL for messages to people: no credentials; what a telling name in the query holds only as a digest."""
+    """The URL for messages to people: no credentials, and of secrets in the query only a digest."""
     if not url.scheme or not url.host:
         return str(url.with_query(None).with_fragment(None))
     clean = url.with_user(None).with_fragment(None)
@@ -107,7 +107,7 @@ def find_proxy(url: URL) -> URL | None:
         proxy = URL()
     if proxy.scheme not in ("http", "https") or not proxy.host:
         raise UsageError(
-            f"the environment names a proxy for {host} that cannot be used: {shown_url(proxy) or 'not a URL'}",
+            f"the environment names a proxy for {host} that is unusable: {shown_url(proxy) or 'no URL'}",
             fix="Proxies are http:// or https:// URLs; NO_PROXY lists hosts that need none",
         )
     return proxy

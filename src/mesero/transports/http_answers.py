@@ -1,7 +1,8 @@
-"""What an HTTP answer means for the request that it answers. Pure: bytes and headers in, a message or an error out.
+"""What an HTTP answer means for the request that it answers.
 
-Rows in this order: 401 and 403; then a JSON-RPC response to our request, whatever its status; then other statuses;
-then success without an answer. A body whose id is not ours is no answer.
+Pure: bytes and headers in, a message or an error out. Rows in this order: 401 and 403; then a JSON-RPC
+response to our request, whatever its status; then other statuses; then success without an answer. A body whose
+id is not ours is no answer.
 
 https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#sending-messages
 """
@@ -10,6 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from http import HTTPStatus
+
+from yarl import URL
 
 from mesero.errors import (
     AuthorizationNeededError,
@@ -20,12 +23,13 @@ from mesero.errors import (
 )
 from mesero.jsonrpc import ErrorResponse, Id, Message, Notification, Request, decode_message
 from mesero.misfits import find_misfit
+from mesero.transports.http_addresses import shown_url
 
 __all__ = [
     "EVENT_STREAM",
     "JSON",
     "HttpAnswer",
-    "answers",
+    "is_answer_to",
     "is_redirect",
     "media_type_of",
     "read_answer",
@@ -97,12 +101,12 @@ def read_answer(answer: HttpAnswer, request_id: Id, method: str) -> Message:
     if answer.status in _NEEDS_AUTHORIZATION:
         said = message.message if isinstance(message, ErrorResponse) else ""
         raise answer.status_error(f"the server says {said!r}" if said else "")
-    if message is not None and answers(message, request_id):
+    if message is not None and is_answer_to(message, request_id):
         return message
     if not 200 <= answer.status < 300:
         raise answer.status_error(_redirect_text(answer), fix=_redirect_fix(answer))
     if answer.status in _WITHOUT_ANSWER or not answer.body:
-        # "If the body is a JSON-RPC request, the server MUST return either application/json … or text/event-stream"
+        # A request must be answered, with JSON or an event stream.
         # https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#sending-messages
         raise ProtocolError(
             f"{answer.where}: {method} (id {request_id!r}) was accepted but not answered", excerpt=answer.body
@@ -119,11 +123,11 @@ def _decode(body: bytes) -> tuple[Message | None, str]:
         return None, error.message
 
 
-def answers(message: Message, request_id: Id) -> bool:
+def is_answer_to(message: Message, request_id: Id) -> bool:
     """Whether a message is the response to the request of this exchange."""
     if isinstance(message, (Request, Notification)):
         return False
-    # An error without an id is about a request whose id could not be read: there is only ours in this exchange.
+    # An error without an id is about a request whose id could not be read: there is only ours here.
     # https://modelcontextprotocol.io/specification/2026-07-28/basic/index#error-responses
     return message.id == request_id or (message.id is None and isinstance(message, ErrorResponse))
 
@@ -160,11 +164,18 @@ def _unreadable_error(answer: HttpAnswer, request_id: Id, method: str, problem: 
 def _redirect_text(answer: HttpAnswer) -> str:
     if not is_redirect(answer.status):
         return ""
-    return f"it points to {answer.headers.get('Location', 'nowhere')}, where the request was not sent"
+    location = answer.headers.get("Location")
+    if location is None:
+        return "it names no other address"
+    try:
+        shown = shown_url(URL(location))
+    except ValueError:
+        shown = "what is no URL"
+    return f"it points to {shown}, where the request was not sent"
 
 
 def _redirect_fix(answer: HttpAnswer) -> str:
-    return "If you trust that address, use it as the URL" if is_redirect(answer.status) else ""
+    return "If you trust that address, use it as the URL" if "Location" in answer.headers else ""
 
 
 def _phrase_of(status: int) -> str:

@@ -1,7 +1,7 @@
 """What aiohttp raises, as mesero's errors. The only place that knows both.
 
-`ConnectError` is for what happened before anything was sent: the request can be repeated. `DisconnectedError` is for
-what happened afterwards: the server may have done what it was asked. The text names the leaf cause.
+`ConnectError` is for what happened before anything was sent: the request can be repeated. `DisconnectedError`
+is for what happened afterwards: the server may have done what it was asked. The text names the leaf cause.
 """
 
 from __future__ import annotations
@@ -11,13 +11,16 @@ import os
 import ssl
 
 import aiohttp
+from aiohttp.http_exceptions import ContentEncodingError
 
-from mesero.errors import ConnectError, DisconnectedError, ProtocolError, TransportError
+from mesero.errors import ConnectError, DisconnectedError, MeseroError, ProtocolError, TransportError
 
 __all__ = ["body_failure_for", "send_failure_for"]
 
 
-def send_failure_for(error: Exception, where: str, *, connect_timeout_s: float, proxy: str = "") -> Exception:
+def send_failure_for(
+    error: Exception, where: str, *, connect_timeout_s: float, proxy: str = ""
+) -> MeseroError:
     """The error for a request that got no response.
 
     Args:
@@ -28,9 +31,8 @@ def send_failure_for(error: Exception, where: str, *, connect_timeout_s: float, 
     """
     if isinstance(error, aiohttp.ConnectionTimeoutError):
         via = f" through the proxy {proxy}" if proxy else ""
-        return ConnectError(
-            f"{where} → no connection{via} within {connect_timeout_s:g} s; the limit was ours (connect_timeout_s=)"
-        )
+        limit = f"{connect_timeout_s:g} s; the limit was ours (connect_timeout_s=)"
+        return ConnectError(f"{where} → no connection{via} within {limit}")
     if isinstance(error, aiohttp.ClientConnectorCertificateError):
         return _certificate_failure(error, where)
     if isinstance(error, aiohttp.ClientConnectorSSLError):
@@ -66,7 +68,7 @@ def send_failure_for(error: Exception, where: str, *, connect_timeout_s: float, 
 def body_failure_for(error: Exception, where: str, *, came: str, last_message: bytes = b"") -> TransportError:
     """The error for a response whose body broke off. ``came`` says what had come until then."""
     cause = error.__cause__ or error
-    if isinstance(cause, aiohttp.http.ContentEncodingError):
+    if isinstance(cause, ContentEncodingError):
         what = "the body cannot be decompressed"
     elif isinstance(error, aiohttp.ClientPayloadError):
         what = "the body ended too early"

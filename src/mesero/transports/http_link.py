@@ -1,0 +1,342 @@
+"""The way to one MCP endpoint: a POST goes out, a response comes back. Knows aiohttp, and no message.
+
+Redirects are followed once, within the origin, and only when the method is kept; everything else that a
+redirect could do (another origin, plain HTTP, GET) would carry the request where nobody sent it.
+Nothing is sent that was not asked for: no cookies, no `Accept-Encoding`, no `Referer`.
+
+https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http
+"""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import ssl
+from collections import deque
+from collections.abc import Awaitable, Callable, Mapping
+from importlib.metadata import PackageNotFoundError, version
+from typing import Protocol
+
+import aiohttp
+from multidict import CIMultiDict
+from yarl import URL
+
+from mesero.errors import ClosedError, MeseroError, ProtocolError, UsageError
+from mesero.transports import HttpFacts, Observer
+from mesero.transports.http_addresses import check_url, find_proxy, has_same_origin, shown_url
+from mesero.transports.http_answers import EVENT_STREAM, JSON, HttpAnswer, is_redirect, media_type_of
+from mesero.transports.http_failures import body_failure_for, send_failure_for
+
+__all__ = ["Authorize", "HttpLink", "Waiting"]
+
+Authorize = Callable[[Mapping[str, str], HttpFacts | None], Awaitable[Mapping[str, str] | None]]
+"""Asked before each request with its headers and None: returns headers to add, or None for none.
+
+Asked again when the answer was 401 or 403, with the facts of that answer: returns headers for one more try,
+or None to give up.
+"""
+
+_OURS = frozenset(
+    {"accept", "accept-encoding", "connection", "content-length", "content-type", "transfer-encoding"}
+)
+"""Headers that a caller may not set: the transport's own, or such that would break the framing of HTTP."""
+
+_KEEP_ALIVE_S = 4.0
+"""Shorter than the 5 s after which common servers close an idle connection.
+
+A request that crosses the closing is lost, and only the server knows whether it was carried out.
+"""
+
+_DRAIN_S = 1.0
+"""How long a connection may take to end its event stream after the response, to be used again."""
+
+_MAX_EXCERPT_BYTES = 64 * 1024
+_EXCERPT_WAIT_S = 2.0
+_READ_BUFFER_BYTES = 1024 * 1024
+_MAX_PLAIN_BODY_BYTES = 1024 * 1024
+"""Larger bodies are given as a file, since aiohttp writes only those in pieces."""
+
+
+class Waiting(Protocol):
+    """Whoever waits for something on this link and must be told when it is closed."""
+
+    def end(self, error: MeseroError) -> None:
+        """Stop waiting, with this error."""
+
+
+class HttpLink:
+    """One endpoint and the connections to it, which come and go as they are needed.
+
+    Takes the arguments of `mesero.transports.http_client.HttpTransport`, where they are described.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        headers: Mapping[str, str],
+        connect_timeout_s: float,
+        max_bytes: int,
+        observer: Observer | None,
+        allow_plain_http: bool,
+        authorize: Authorize | None,
+        tls: ssl.SSLContext | None,
+    ) -> None:
+        self._url = check_url(url, allow_plain_http=allow_plain_http)
+        self.target = shown_url(self._url)
+        self.max_bytes = max_bytes
+        self.dropped: deque[tuple[str, bytes]] = deque(maxlen=100)
+        self.waiting: set[Waiting] = set()
+        self.closed = asyncio.Event()
+        self._headers = _fixed_headers(headers)
+        self._connect_timeout_s = connect_timeout_s
+        self._observer = observer
+        self._authorize = authorize
+        self._tls = tls
+        self._proxy: URL | None = None
+        self._session: aiohttp.ClientSession | None = None
+        self._draining: dict[aiohttp.ClientResponse, asyncio.TimerHandle] = {}
+
+    def open(self) -> aiohttp.ClientSession:
+        """Get ready to send; the environment's proxy settings are read now.
+
+        Raises:
+            ClosedError: it was closed.
+            UsageError: the environment names a proxy that cannot be used.
+        """
+        if self.closed.is_set():
+            raise self.closed_error()
+        if self._session is None:
+            self._proxy = find_proxy(self._url)
+            connector = aiohttp.TCPConnector(
+                limit=0,
+                keepalive_timeout=_KEEP_ALIVE_S,
+                # The system's own resolver, whatever else is installed: hosts file, search domains, VPNs.
+                resolver=aiohttp.ThreadedResolver(),
+                ssl=self._tls if self._tls is not None else True,
+            )
+            self._session = aiohttp.ClientSession(
+                connector=connector,
+                cookie_jar=aiohttp.DummyCookieJar(),
+                skip_auto_headers=("Accept", "Accept-Encoding", "Content-Type", "User-Agent"),
+                # Waiting for an answer is limited by the caller, who knows of progress.
+                timeout=aiohttp.ClientTimeout(
+                    total=None, connect=self._connect_timeout_s, ceil_threshold=float("inf")
+                ),
+                read_bufsize=_READ_BUFFER_BYTES,
+            )
+        return self._session
+
+    # -- one POST ----------------------------------------------------------------------------------------
+
+    async def post(self, raw: bytes, mirrored: tuple[tuple[str, str], ...]) -> aiohttp.ClientResponse:
+        """Send one message; the response, as soon as its headers are there.
+
+        One redirect within the origin and one retry for an authorization happen in here.
+
+        Raises:
+            TransportError, ProtocolError, ClosedError: there was no response.
+        """
+        headers = self._headers.copy()
+        for name, value in mirrored:
+            headers[name] = value
+        if self._authorize is not None:
+            headers.update(await self._authorize(headers, None) or {})
+        response = await self._send(self._url, headers, raw)
+        if response.status < 300:
+            return response
+        url = self._find_redirect(response)
+        if url is not None:
+            response.release()
+            response = await self._send(url, headers, raw)
+        if response.status in (401, 403) and self._authorize is not None:
+            more = await self._ask_again(self._authorize, headers, response)
+            if more is not None:
+                response.release()
+                headers.update(more)
+                response = await self._send(url or self._url, headers, raw)
+        return response
+
+    async def _ask_again(
+        self, authorize: Authorize, headers: Mapping[str, str], response: aiohttp.ClientResponse
+    ) -> Mapping[str, str] | None:
+        try:
+            return await authorize(headers, self.facts_of(response))
+        except BaseException:
+            response.close()
+            raise
+
+    async def _send(self, url: URL, headers: CIMultiDict[str], raw: bytes) -> aiohttp.ClientResponse:
+        if self._observer is not None:
+            self._observer("c2s", raw, HttpFacts(url=self.target, headers=_pairs_of(headers)))
+        session = self.open()
+        try:
+            return await session.request(
+                "POST",
+                url,
+                data=raw if len(raw) <= _MAX_PLAIN_BODY_BYTES else io.BytesIO(raw),
+                headers=headers,
+                allow_redirects=False,
+                proxy=self._proxy,
+            )
+        except (aiohttp.ClientError, OSError) as error:
+            proxy = shown_url(self._proxy) if self._proxy is not None else ""
+            raise self.closed_error_or(
+                send_failure_for(
+                    error, f"POST {self.target}", connect_timeout_s=self._connect_timeout_s, proxy=proxy
+                )
+            ) from None
+
+    def _find_redirect(self, response: aiohttp.ClientResponse) -> URL | None:
+        """Where to send the same request again, or None."""
+        if not is_redirect(response.status) or response.status not in (307, 308):
+            return None
+        try:
+            moved = self._url.join(URL(response.headers.get("Location", "")))
+        except ValueError:
+            return None
+        return moved if has_same_origin(moved, self._url) and moved != self._url else None
+
+    # -- its answer --------------------------------------------------------------------------------------
+
+    async def read_answer(self, response: aiohttp.ClientResponse) -> HttpAnswer:
+        """The whole answer; of a page for people no more than its beginning, and what of it came.
+
+        Raises:
+            ProtocolError: a message over the limit.
+            DisconnectedError: the message broke off.
+        """
+        try:
+            if 200 <= response.status < 300 and media_type_of(response.headers) != "text/html":
+                body = await self._read_message(response)
+            else:
+                body = await self._read_page(response)
+        except BaseException:
+            response.close()
+            raise
+        return HttpAnswer(
+            url=self.target,
+            status=response.status,
+            reason=response.reason or "",
+            headers=response.headers,
+            body=body,
+        )
+
+    async def _read_message(self, response: aiohttp.ClientResponse) -> bytes:
+        if (response.content_length or 0) > self.max_bytes:
+            raise self.too_long_error()
+        parts: list[bytes] = []
+        try:
+            is_whole = await _read_parts(response.content, parts, self.max_bytes)
+        except (aiohttp.ClientError, OSError) as error:
+            where = f"POST {self.target} → {response.status} {response.reason or ''}".rstrip()
+            came = f"{sum(map(len, parts))} bytes had come"
+            raise self.closed_error_or(body_failure_for(error, where, came=came)) from None
+        if not is_whole:
+            raise self.too_long_error(parts[0])
+        return parts[0] if len(parts) == 1 else b"".join(parts)
+
+    async def _read_page(self, response: aiohttp.ClientResponse) -> bytes:
+        is_message = media_type_of(response.headers) == JSON
+        parts: list[bytes] = []
+        is_whole = False
+        try:
+            async with asyncio.timeout(None if is_message else _EXCERPT_WAIT_S):
+                limit = self.max_bytes if is_message else _MAX_EXCERPT_BYTES
+                is_whole = await _read_parts(response.content, parts, limit)
+        except (aiohttp.ClientError, OSError):
+            # The status says more than the rest of a page that did not come. A time-out is an OSError, too.
+            pass
+        if not is_whole:
+            response.close()
+        return b"".join(parts)
+
+    def drain(self, response: aiohttp.ClientResponse) -> None:
+        """Let a response end by itself, for its connection to be used again; cut it off if it does not."""
+        if response.closed or response.content.is_eof():
+            return
+        loop = asyncio.get_running_loop()
+        self._draining[response] = loop.call_later(_DRAIN_S, self._end_draining, response)
+        response.content.on_eof(lambda: self._end_draining(response))
+
+    def _end_draining(self, response: aiohttp.ClientResponse) -> None:
+        timer = self._draining.pop(response, None)
+        if timer is not None:
+            timer.cancel()
+            if not response.content.is_eof():
+                response.close()
+
+    # -- what the exchanges need -------------------------------------------------------------------------
+
+    def observe(self, raw: bytes, facts: HttpFacts | None) -> None:
+        """Show a received message to the observer."""
+        if self._observer is not None:
+            self._observer("s2c", raw, facts)
+
+    def facts_of(self, response: aiohttp.ClientResponse, *, is_event: bool = False) -> HttpFacts:
+        """What HTTP said around an answer."""
+        return HttpFacts(
+            url=self.target, status=response.status, headers=_pairs_of(response.headers), is_event=is_event
+        )
+
+    def too_long_error(self, beginning: bytes = b"") -> ProtocolError:
+        """The error for a message over the limit."""
+        what = f"a message longer than the limit of {self.max_bytes} bytes (max_message_bytes=)"
+        return ProtocolError(f"POST {self.target}: {what}", excerpt=beginning)
+
+    def closed_error_or(self, error: MeseroError) -> MeseroError:
+        """`ClosedError` when it was us who closed, else the error."""
+        return self.closed_error() if self.closed.is_set() else error
+
+    def closed_error(self) -> ClosedError:
+        """The error for whoever comes too late."""
+        return ClosedError("the client is closed", where=self.target)
+
+    async def aclose(self) -> None:
+        """End everything at once. From any task, any number of times."""
+        self.closed.set()
+        for waiting in tuple(self.waiting):
+            waiting.end(ClosedError("the client was closed while this call was open", where=self.target))
+        for response in tuple(self._draining):
+            self._end_draining(response)
+        if self._session is not None:
+            await self._session.close()
+
+
+async def _read_parts(content: aiohttp.StreamReader, parts: list[bytes], max_bytes: int) -> bool:
+    """Read a body into ``parts``; False when it is longer than the limit, and not read to its end."""
+    size = 0
+    while size <= max_bytes:
+        part = await content.readany()
+        parts.append(part)
+        size += len(part)
+        if content.at_eof():
+            return size <= max_bytes
+    return False
+
+
+def _fixed_headers(headers: Mapping[str, str]) -> CIMultiDict[str]:
+    """The headers of every request."""
+    fixed: CIMultiDict[str] = CIMultiDict({"User-Agent": f"mesero/{_own_version()}"})
+    for name, value in headers.items():
+        if name.lower() in _OURS:
+            raise UsageError(f"the header {name!r} is the transport's own")
+        if any(char in "\r\n\0" for char in name + value):
+            raise UsageError(f"the header {name!r} has a line break in it")
+        fixed[name] = value
+    # "The client MUST include an Accept header listing both application/json and text/event-stream"
+    # https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#sending-messages
+    fixed["Accept"] = f"{JSON}, {EVENT_STREAM}"
+    fixed["Content-Type"] = JSON
+    return fixed
+
+
+def _pairs_of(headers: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    return tuple((name.lower(), value) for name, value in headers.items())
+
+
+def _own_version() -> str:
+    try:
+        return version("mesero")
+    except PackageNotFoundError:
+        return "0"
