@@ -126,7 +126,6 @@ def is_wanted(
 ) -> bool:
     """Whether a subscription with this filter hears a notification; ``subject`` is what its lists name."""
     # "The server MUST NOT send notification types the client has not explicitly requested."
-    for key, value in honoured.items():
-        if method in known[key]:
-            return value is True or subject in value
-    return False
+    return any(
+        method in known[key] and (value is True or subject in value) for key, value in honoured.items()
+    )
