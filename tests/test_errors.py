@@ -12,6 +12,7 @@ from mesero.errors import (
     MissingCapabilityError,
     NoCommonRevisionError,
     ProtocolError,
+    ResourceNotFoundError,
     RpcError,
     ToolFailedError,
     rpc_error_for,
@@ -32,7 +33,7 @@ BLAME = {
     "client": """
         LocalError UsageError ClosedError MissingCapabilityError ParseError InvalidRequestError
         InvalidParamsError MethodNotFoundError MissingClientCapabilityError UnsupportedRevisionError
-        LaunchError InputNeededError
+        LaunchError InputNeededError ResourceNotFoundError
         AuthorizationNeededError
     """,
     "server": """
@@ -199,3 +200,10 @@ def test_a_failed_tool_is_quoted():
 
     assert (error.tool, error.text) == ("add", "no such note")
     assert str(error) == "notes: the tool 'add' failed: no such note"
+
+
+def test_a_missing_resource_is_an_invalid_parameter_that_names_its_uri():
+    error = ResourceNotFoundError("notes://7")
+
+    assert (error.code, error.uri, error.data) == (-32602, "notes://7", {"uri": "notes://7"})
+    assert type(rpc_error_for(-32602, "no")).__name__ == "InvalidParamsError"

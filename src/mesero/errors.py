@@ -238,7 +238,7 @@ class InvalidParamsError(RpcError):
 
 
 class ResourceNotFoundError(InvalidParamsError):
-    """-32602 with ``data.uri``: there is no such resource. For the functions of resources and templates to raise.
+    """-32602 with ``data.uri``: there is no such resource. Functions of resources and templates raise it.
 
     https://modelcontextprotocol.io/specification/2026-07-28/server/resources#error-handling
     """
