@@ -3,8 +3,9 @@
 https://modelcontextprotocol.io/specification/2026-07-28/architecture/index
 """
 
+from mesero.client.asking import form_defaults
 from mesero.client.client import Client
 from mesero.client.facts import Progress, ServerFacts
 from mesero.client.listening import Listening, ServerChange
 
-__all__ = ["Client", "Listening", "Progress", "ServerChange", "ServerFacts"]
+__all__ = ["Client", "Listening", "Progress", "ServerChange", "ServerFacts", "form_defaults"]

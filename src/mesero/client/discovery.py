@@ -1,12 +1,14 @@
 """Asking a server what it speaks, and settling on a revision.
 
+A refused revision is changed by the `Caller`, as for every other request; here remains what only the answer
+to `server/discover` tells.
+
 https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning#protocol-version-negotiation
 """
 
 from __future__ import annotations
 
 import time
-from typing import Any
 
 from msgspec import UNSET
 
@@ -27,25 +29,42 @@ from mesero.types import DiscoverResult
 
 __all__ = ["discover"]
 
+_ERRORS_OF_THIS_ERA = (HeaderMismatchError, MissingClientCapabilityError, UnsupportedRevisionError)
+
 
 async def discover(caller: Caller, spec: MethodSpec, *, asks: bool, timeout_s: float) -> ServerFacts:
     """What the server says of itself; with ``asks=False`` only what we assume.
 
+    Args:
+        caller: Sends the request; its stamp carries the chosen revision afterwards.
+        spec: The description of `server/discover`.
+        asks: Whether to send anything.
+        timeout_s: How long the answer may take, in seconds.
+
     Raises:
         NoCommonRevisionError: it speaks no revision of ours.
         MeseroError: it could not be asked.
+
+    https://modelcontextprotocol.io/specification/2026-07-28/server/discover
     """
     if not asks:
-        return ServerFacts(era="modern", revision=caller.stamp.revision, verdict="assumed: the server was not asked")
+        return ServerFacts(
+            era="modern", revision=caller.stamp.revision, verdict="assumed: the server was not asked"
+        )
     started = time.monotonic()
     try:
-        result = await _ask(caller, spec, timeout_s)
-    except (HeaderMismatchError, MissingClientCapabilityError, NoCommonRevisionError):
+        result: DiscoverResult = await caller.call(spec, {}, timeout_s=timeout_s)
+    except _ERRORS_OF_THIS_ERA:
         raise
     except (RpcError, InvalidResultError) as error:
         raise _not_spoken(error, caller.transport.target) from None
     took_ms = (time.monotonic() - started) * 1000
-    revision = choose_revision(REVISIONS, result.supported_versions)
+    try:
+        revision = choose_revision(REVISIONS, result.supported_versions)
+    except NoCommonRevisionError as error:
+        error.where = caller.transport.target
+        raise
+    caller.stamp = caller.stamp.with_revision(revision)
     return ServerFacts(
         era="modern",
         revision=revision,
@@ -57,22 +76,11 @@ async def discover(caller: Caller, spec: MethodSpec, *, asks: bool, timeout_s: f
     )
 
 
-async def _ask(caller: Caller, spec: MethodSpec, timeout_s: float) -> DiscoverResult:
-    try:
-        result: DiscoverResult = await caller.call(spec, {}, timeout_s=timeout_s)
-    except UnsupportedRevisionError as error:
-        # Retried once, under a new id, with a revision that the server names: even the one just refused.
-        caller.stamp.revision = choose_revision(REVISIONS, _supported_in(error.data))
-        result = await caller.call(spec, {}, timeout_s=timeout_s)
-    return result
-
-
-def _supported_in(data: Any) -> tuple[str, ...]:
-    supported = data.get("supported") if isinstance(data, dict) else None
-    return tuple(str(revision) for revision in supported) if isinstance(supported, list) else ()
-
-
 def _not_spoken(error: Exception, target: str) -> NoCommonRevisionError:
+    """A server that knows neither the method nor an error of this revision speaks an older one.
+
+    https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning#backward-compatibility-with-initialization-based-versions
+    """
     found = NoCommonRevisionError(REVISIONS, (), where=target)
     found.what += f"; it answered server/discover with: {error}"
     return found

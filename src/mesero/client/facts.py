@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 import msgspec
 
 from mesero.types import Implementation, ServerCapabilities
@@ -13,8 +12,8 @@ __all__ = ["Progress", "ServerFacts"]
 class ServerFacts(msgspec.Struct, frozen=True, kw_only=True):
     """The server, as it presents itself, and how its era was decided.
 
-    ``info`` is self-reported: for display and logs, never for decisions. ``capabilities`` is None when the server was
-    not asked (``discover=False``); then nothing is refused for lack of one.
+    ``info`` is self-reported: for display and logs, never for decisions. ``capabilities`` is None when the
+    server was not asked (``discover=False``); then nothing is refused for lack of one.
     """
 
     era: str

@@ -18,7 +18,8 @@ __all__ = ["TransportOptions", "transport_for"]
 class TransportOptions(msgspec.Struct, frozen=True, kw_only=True):
     """Settings of the transport; each kind takes those that concern it.
 
-    ``env`` and ``cwd`` are for commands, ``headers`` for URLs, ``on_stderr`` gets each line of a command's stderr.
+    ``env`` and ``cwd`` are for commands, ``headers`` for URLs, ``on_stderr`` gets each line of a command's
+    stderr.
     """
 
     env: Mapping[str, str] | None = None
@@ -44,7 +45,7 @@ def transport_for(target: Any, options: TransportOptions) -> Transport:
         return cast("Transport", target)
     if hasattr(target, "connect") and hasattr(target, "info"):
         return _transport_for_server(target, options)
-    if isinstance(target, Sequence):
+    if isinstance(target, Sequence) and not isinstance(target, (bytes, bytearray)):
         return _transport_for_command(target, options)
     raise UsageError(
         f"{target!r} is no target: give a URL, a command as a list, a Server of this process, or a transport"
@@ -55,9 +56,9 @@ def _transport_for_url(url: str, options: TransportOptions) -> Transport:
     if not url.startswith(("http://", "https://")):
         raise UsageError(
             f"{url!r} is no http(s) URL",
-            fix="A command is given as a list, for example ['uvx', 'mcp-server-time']; it never goes through a shell",
+            fix="A command is a list, for example ['uvx', 'mcp-server-time']; it never goes through a shell",
         )
-    from mesero.transports.http_client import HttpTransport  # noqa: PLC0415  (aiohttp is loaded for URLs only)
+    from mesero.transports.http_client import HttpTransport
 
     return HttpTransport(
         url,
@@ -70,7 +71,7 @@ def _transport_for_url(url: str, options: TransportOptions) -> Transport:
 
 
 def _transport_for_server(server: Any, options: TransportOptions) -> Transport:
-    from mesero.transports.memory import MemoryTransport  # noqa: PLC0415  (only for servers in this process)
+    from mesero.transports.memory import MemoryTransport
 
     return MemoryTransport(
         lambda send, _hang_up: server.connect(send),
@@ -81,7 +82,7 @@ def _transport_for_server(server: Any, options: TransportOptions) -> Transport:
 
 
 def _transport_for_command(command: Sequence[Any], options: TransportOptions) -> Transport:
-    from mesero.transports.stdio import StdioTransport  # noqa: PLC0415  (only for commands)
+    from mesero.transports.stdio import StdioTransport
 
     return StdioTransport(
         command,

@@ -1,6 +1,7 @@
 """What a client learned of the tools it listed: header marks and output schemas.
 
-Kept apart from the response cache: a list may be stale at once, what it taught stays useful until the next one.
+Kept apart from the response cache: a list may be stale at once, what it taught stays useful until the next
+one.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from mesero.modern.headers import HeaderMark, marks_of
 from mesero.schemas import SchemaCheck
 from mesero.types import CallToolResult, Tool
 
-__all__ = ["ToolBook"]
+__all__ = ["ToolBook", "check_output"]
 
 _log = logging.getLogger("mesero")
 
@@ -34,7 +35,7 @@ class ToolBook:
         self._rejects_bad_marks = rejects_bad_marks
         self._marks: dict[str, tuple[HeaderMark, ...]] = {}
         self._schemas: dict[str, dict[str, Any]] = {}
-        self._checks: dict[str, SchemaCheck | None] = {}
+        self._checks: dict[str, SchemaCheck] = {}
 
     def learn(self, tools: Iterable[Tool]) -> list[Tool]:
         """Take a whole list of tools; gives back those that can be used."""
@@ -48,7 +49,9 @@ class ToolBook:
             if tool.output_schema is not UNSET:
                 self._schemas[tool.name] = tool.output_schema
         self._checks = {
-            name: check for name, check in self._checks.items() if previous.get(name) == self._schemas.get(name)
+            name: check
+            for name, check in self._checks.items()
+            if previous.get(name) == self._schemas.get(name)
         }
         return usable
 
@@ -56,7 +59,8 @@ class ToolBook:
         try:
             marks = marks_of(tool.input_schema)
         except UsageError as error:
-            # "the client MUST exclude the invalid tool from the result of tools/list. Clients SHOULD log a warning"
+            # "the client MUST exclude the invalid tool from the result of tools/list. Clients SHOULD log a
+            # warning"
             # https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#schema-extension
             _log.warning("the tool %r is left out: %s", tool.name, error)
             return False
@@ -68,30 +72,50 @@ class ToolBook:
         """The parameters of a tool that are mirrored in headers; none for a tool that was never listed."""
         return self._marks.get(name, ())
 
-    def check_output(self, name: str, result: CallToolResult, *, where: str) -> None:
-        """Check a result against its tool's output schema, if that is known.
+    def output_check_for(self, name: str, *, where: str) -> SchemaCheck | None:
+        """What judges a tool's results; None when its output schema is not known, or not to be checked.
+
+        Asked before the call, so that nothing is done whose result would be refused anyway.
 
         Raises:
-            InvalidResultError: it does not fit.
-
-        https://modelcontextprotocol.io/specification/2026-07-28/server/tools#output-schema
+            InvalidResultError: the tool declares a schema that cannot be used.
         """
         schema = self._schemas.get(name)
-        if schema is None or result.is_error or not self._validate_output:
-            return
-        if result.structured_content is UNSET:
-            raise InvalidResultError(f"the tool {name!r} has an output schema but returned no structured content", where=where)
-        check = self._check_for(name, schema)
-        errors = [] if check is None else check.find_errors(result.structured_content)
-        if errors:
-            raise InvalidResultError(f"what the tool {name!r} returned does not fit its output schema: {'; '.join(errors)}", where=where)
-
-    def _check_for(self, name: str, schema: dict[str, Any]) -> SchemaCheck | None:
-        if name not in self._checks:
+        if schema is None or not self._validate_output:
+            return None
+        check = self._checks.get(name)
+        if check is None:
             try:
-                self._checks[name] = SchemaCheck(schema)
+                check = self._checks[name] = SchemaCheck(schema)
             except UsageError as error:
-                # "Schemas that fail to validate due to an unresolved external $ref SHOULD be rejected rather than
-                # silently treated as permissive." https://modelcontextprotocol.io/specification/2026-07-28/basic/index#ref-resolution
-                raise InvalidResultError(f"the output schema of the tool {name!r}: {error}") from None
-        return self._checks[name]
+                # "Schemas that fail to validate due to an unresolved external $ref SHOULD be rejected
+                # rather than silently treated as permissive."
+                # https://modelcontextprotocol.io/specification/2026-07-28/basic/index#ref-resolution
+                raise InvalidResultError(
+                    f"the output schema of the tool {name!r}: {error}",
+                    where=where,
+                    fix="Nothing was sent; Client(…, validate_output=False) calls it unchecked",
+                ) from None
+        return check
+
+
+def check_output(check: SchemaCheck, name: str, result: CallToolResult, *, where: str) -> None:
+    """Judge a result by its tool's output schema; one that says ``is_error`` needs not fit.
+
+    Raises:
+        InvalidResultError: it does not fit.
+
+    https://modelcontextprotocol.io/specification/2026-07-28/server/tools#output-schema
+    """
+    if result.is_error:
+        return
+    if result.structured_content is UNSET:
+        raise InvalidResultError(
+            f"the tool {name!r} has an output schema but returned no structured content", where=where
+        )
+    errors = check.find_errors(result.structured_content)
+    if errors:
+        raise InvalidResultError(
+            f"what the tool {name!r} returned does not fit its output schema: {'; '.join(errors)}",
+            where=where,
+        )

@@ -32,7 +32,7 @@ __all__ = ["Stamp", "choose_revision", "find_server_info", "mirrored_headers", "
 
 
 class Stamp:
-    """The metadata that every request of one client repeats, encoded once.
+    """The metadata that every request of one client repeats, encoded once. Immutable.
 
     Args:
         revision: The revision that its requests declare.
@@ -48,7 +48,10 @@ class Stamp:
         info: Implementation | None,
         log_level: LoggingLevel | None = None,
     ) -> None:
-        self.revision = revision
+        self._revision = revision
+        self._capabilities = capabilities
+        self._info = info
+        self._log_level = log_level
         self._members: dict[str, Any] = {
             PROTOCOL_VERSION_KEY: revision,
             CLIENT_CAPABILITIES_KEY: Raw(encode_value(capabilities)),
@@ -58,6 +61,17 @@ class Stamp:
         if log_level is not None:
             self._members[LOG_LEVEL_KEY] = log_level
         self._encoded = Raw(encode_value(self._members))
+
+    @property
+    def revision(self) -> str:
+        """The revision that the requests declare."""
+        return self._revision
+
+    def with_revision(self, revision: str) -> Stamp:
+        """The same metadata under another revision."""
+        if revision == self._revision:
+            return self
+        return Stamp(revision, self._capabilities, self._info, self._log_level)
 
     def meta_for(self, *, progress_token: Id | None = None, extra: Mapping[str, Any] | None = None) -> Raw:
         """The ``_meta`` of one request; the client's own fields win over ``extra``."""

@@ -2,7 +2,8 @@
 
 A transport moves messages. `exchange` sends one request and hands back what answers it, message by message;
 `notify` sends a notification; `unsolicited` yields what belongs to no request; `aclose` ends everything.
-Third parties can write transports: this module is the whole contract, and ``mesero.testing.check_transport`` checks it.
+Third parties can write transports: this module is the whole contract, and
+``mesero.testing.check_transport`` checks it.
 
 Third-party errors are mapped to mesero's at this seam only.
 """
@@ -53,7 +54,7 @@ class Received(msgspec.Struct, frozen=True, gc=False):
 
 
 Observer = Callable[[Direction, bytes, HttpFacts | None], None]
-"""Sees every message as it passes: the direction, the exact bytes, the HTTP facts. Must not raise or block."""
+"""Sees every message as it passes: the direction, the exact bytes, the HTTP facts. Must not block."""
 
 
 class Exchange(Protocol):
@@ -69,7 +70,9 @@ class Exchange(Protocol):
         """
 
     async def close(self, reason: str = "") -> None:
-        """Give the request up if its response has not come: cancels it on the wire. Idempotent, never raises."""
+        """Give the request up if its response has not come: cancels it on the wire. Idempotent, never
+        raises.
+        """
 
 
 class Transport(Protocol):

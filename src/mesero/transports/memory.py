@@ -1,7 +1,9 @@
 """The memory transport: client and server in one process, joined by real bytes.
 
-Every message is encoded, framed and decoded as on a pipe, so that what works here works there. Chunks are handed over
-in the next turn of the loop, in order.
+Every message is encoded, framed and decoded as on a pipe, so that what works here works there. Chunks, and
+the end of them, are handed over in the next turn of the loop, in order.
+
+https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/index#custom-transports
 """
 
 from __future__ import annotations
@@ -32,7 +34,8 @@ class MemoryTransport(StreamTransport):
     """A connection to a server in this process.
 
     Args:
-        connect: Makes the server's end, given a function that sends bytes to the client and one that hangs up.
+        connect: Makes the server's end, given a function that sends bytes to the client and one that hangs
+        up.
         target: What to call the server in messages to people.
     """
 
@@ -49,24 +52,34 @@ class MemoryTransport(StreamTransport):
         super().__init__(target, max_bytes=max_bytes, observer=observer)
         self._connect = connect
         self._peer: StreamPeer | None = None
+        self._link: _Link | None = None
 
     async def open(self) -> None:
         """Make the server's end, a new one after it hung up."""
         if self._is_closed:
             raise self._gone_error()
-        if not self._is_up:
-            self._peer = self._connect(self._receive_soon, self._hang_up)
-            self.begin()
+        if self._is_up:
+            return
+        link = _Link(self)
+        self._link = link
+        self._peer = self._connect(link.send, link.hang_up)
+        self.begin()
 
     def _send(self, data: bytes) -> None:
         if self._peer is not None:
             asyncio.get_running_loop().call_soon(self._peer.receive_bytes, data)
 
-    def _receive_soon(self, data: bytes) -> None:
-        asyncio.get_running_loop().call_soon(self.receive_bytes, data)
+    def receive_from(self, link: _Link, data: bytes) -> None:
+        """Take what one of the server's ends wrote; what an earlier one wrote late is lost with it."""
+        if link is self._link:
+            self.receive_bytes(data)
 
-    def _hang_up(self) -> None:
-        self.end(DisconnectedError("the server hung up", where=self.target, last_message=self._last_message))
+    def hang_up_from(self, link: _Link) -> None:
+        """One of the server's ends hung up."""
+        if link is self._link and self._is_up:
+            self.end(
+                DisconnectedError("the server hung up", where=self.target, last_message=self._last_message)
+            )
 
     async def aclose(self) -> None:
         """See `mesero.transports.Transport.aclose`."""
@@ -75,3 +88,18 @@ class MemoryTransport(StreamTransport):
         if self._peer is not None:
             peer, self._peer = self._peer, None
             await peer.aclose()
+
+
+class _Link:
+    """The way back from one of the server's ends."""
+
+    __slots__ = ("_transport",)
+
+    def __init__(self, transport: MemoryTransport) -> None:
+        self._transport = transport
+
+    def send(self, data: bytes) -> None:
+        asyncio.get_running_loop().call_soon(self._transport.receive_from, self, data)
+
+    def hang_up(self) -> None:
+        asyncio.get_running_loop().call_soon(self._transport.hang_up_from, self)

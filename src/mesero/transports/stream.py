@@ -1,7 +1,7 @@
 """The client's end of a newline-delimited byte stream: exchanges over one shared channel.
 
-stdio and memory are built on it; so can a socket be. It writes lines, correlates what comes back by id, progress token
-and subscription id, and fails at once every call whose answer came in a form that is none.
+stdio and memory are built on it; so can a socket be. It writes lines, correlates what comes back by id,
+progress token and subscription id, and fails at once every call whose answer came in a form that is none.
 
 One exchange answered by one message costs one future and no queue.
 
@@ -11,6 +11,9 @@ https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio
 from __future__ import annotations
 
 import asyncio
+import copy
+import logging
+import re
 from collections import deque
 from collections.abc import AsyncIterator
 
@@ -28,12 +31,18 @@ from mesero.jsonrpc import (
     encode_notification,
 )
 from mesero.misfits import NoiseLog, find_misfit
-from mesero.transports import Observer, Outgoing, Received
+from mesero.transports import Direction, Observer, Outgoing, Received
 
 __all__ = ["StreamExchange", "StreamTransport"]
 
+_log = logging.getLogger("mesero")
+
+_ID_AT_THE_BEGINNING = re.compile(rb'"id"\s*:\s*(-?\d{1,18}|"[^"\\]{1,100}")\s*[,}]')
+_STDERR_GRACE_S = 0.5
+"""How long a reply on stderr waits for its twin on stdout: many servers log what they send, then send it."""
 _MAX_BACKLOG = 100_000
-"""Messages that may wait for their reader before the exchange fails: a reader that far behind never catches up."""
+"""Messages that may wait for their reader before the exchange fails: a reader that far behind never catches
+up."""
 
 
 class StreamExchange:
@@ -56,9 +65,15 @@ class StreamExchange:
             return self._backlog.popleft()
         if self._error is not None:
             raise self._error
-        self._waiter = asyncio.get_running_loop().create_future()
+        self._waiter = waiter = asyncio.get_running_loop().create_future()
         try:
-            return await self._waiter
+            received: Received = await waiter
+            return received
+        except asyncio.CancelledError:
+            if waiter.done() and not waiter.cancelled() and waiter.exception() is None:
+                # It came in the same turn as the cancellation: whoever receives next gets it.
+                self._keep(waiter.result(), is_first=True)
+            raise
         finally:
             self._waiter = None
 
@@ -67,13 +82,25 @@ class StreamExchange:
         waiter = self._waiter
         if waiter is not None and not waiter.done():
             waiter.set_result(received)
-            return
+        elif self._backlog is not None and len(self._backlog) >= _MAX_BACKLOG:
+            self._stream.give_up(self.id, "nobody reads what is sent for it")
+            self.fail(
+                ProtocolError(
+                    f"{_MAX_BACKLOG} messages for {self.method} (id {self.id!r}) wait unread; "
+                    "it was given up",
+                    where=self._stream.target,
+                )
+            )
+        else:
+            self._keep(received, is_first=False)
+
+    def _keep(self, received: Received, *, is_first: bool) -> None:
         if self._backlog is None:
             self._backlog = deque()
-        elif len(self._backlog) >= _MAX_BACKLOG:
-            self.fail(ProtocolError(f"{len(self._backlog)} messages for {self.method} wait unread; it was given up"))
-            return
-        self._backlog.append(received)
+        if is_first:
+            self._backlog.appendleft(received)
+        else:
+            self._backlog.append(received)
 
     def answer(self, received: Received) -> None:
         """Hand over the response: nothing follows it."""
@@ -90,12 +117,21 @@ class StreamExchange:
     async def close(self, reason: str = "") -> None:
         """See `mesero.transports.Exchange.close`."""
         if not self._is_answered:
-            self._is_answered = True
             self._stream.give_up(self.id, reason)
+            self.fail(ClosedError(f"{self.method} (id {self.id!r}) was given up", where=self._stream.target))
 
 
 class StreamTransport:
-    """What stdio and memory have in common. A subclass provides `_send` and calls `receive_bytes` and `end`."""
+    """What stdio and memory have in common.
+
+    A subclass provides `open` and `_send`, and calls `begin`, `receive_bytes` and `end`.
+
+    Attributes:
+        target: What it is connected to, for messages to people.
+        noise: What came and was no message.
+        dropped: Answers that nobody waited for any more: the verdict (late, duplicate, unknown) and how they
+            begin.
+    """
 
     kind = "stream"
     mirrors_headers = False
@@ -106,14 +142,13 @@ class StreamTransport:
         self.target = target
         self.noise = NoiseLog()
         self.dropped: deque[tuple[str, bytes]] = deque(maxlen=100)
-        """Answers that nobody waited for any more: the verdict (late, duplicate, unknown) and their beginning."""
         self._observer = observer
-        self._max_bytes = max_bytes
         self._framer = LineFramer(max_bytes=max_bytes)
         self._ledger: Ledger[StreamExchange] = Ledger()
         self._last_message = b""
         self._is_up = False
         self._is_closed = False
+        self._is_ready = False
         self._pending: list[bytes] = []
         self._has_written = False
         self._unsolicited: deque[Received] = deque(maxlen=10_000)
@@ -122,9 +157,9 @@ class StreamTransport:
     @property
     def is_open(self) -> bool:
         """See `mesero.transports.Transport.is_open`."""
-        return self._is_up and not self._is_closed
+        return self._is_ready
 
-    # -- sending ---------------------------------------------------------------------------------------------------
+    # -- sending ---------------------------------------------------------------------------------------------
 
     def _send(self, data: bytes) -> None:
         """Put bytes on the channel without blocking."""
@@ -133,7 +168,7 @@ class StreamTransport:
     def exchange(self, outgoing: Outgoing) -> StreamExchange:
         """See `mesero.transports.Transport.exchange`."""
         exchange = StreamExchange(self, outgoing)
-        if not self.is_open:
+        if not self._is_up or self._is_closed:
             exchange.fail(self._gone_error())
             return exchange
         self._ledger.open(outgoing.id, exchange)
@@ -142,15 +177,17 @@ class StreamTransport:
 
     async def notify(self, raw: bytes) -> None:
         """See `mesero.transports.Transport.notify`."""
-        if not self.is_open:
+        if not self._is_up or self._is_closed:
             raise self._gone_error()
         self._write(raw)
 
     def _write(self, raw: bytes) -> None:
-        """The first line of a turn of the loop goes out at once, the others of that turn together at its end."""
+        """The first line of a turn of the loop goes out at once, the others of that turn together at its
+        end.
+        """
         if self._observer is not None:
-            self._observer("c2s", raw, None)
-        # "Messages … MUST NOT contain embedded newlines": what was encoded elsewhere may have some as white space.
+            self._observe("c2s", raw)
+        # "Messages … MUST NOT contain embedded newlines": what was encoded elsewhere may have white space.
         # https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio
         if b"\n" in raw:
             raw = raw.replace(b"\r", b" ").replace(b"\n", b" ")
@@ -160,6 +197,13 @@ class StreamTransport:
         self._has_written = True
         asyncio.get_running_loop().call_soon(self._flush)
         self._send(raw + b"\n")
+
+    def _observe(self, direction: Direction, raw: bytes) -> None:
+        try:
+            if self._observer is not None:
+                self._observer(direction, raw, None)
+        except Exception:  # noqa: BLE001  (what only watches must not break what it watches)
+            _log.exception("the observer of %s failed", self.target)
 
     def _flush(self) -> None:
         self._has_written = False
@@ -171,7 +215,7 @@ class StreamTransport:
 
     def give_up(self, request_id: Id, reason: str) -> None:
         """Stop waiting for a request and tell the server so."""
-        if self._ledger.close(request_id, is_answered=False) is None or not self.is_open:
+        if self._ledger.close(request_id, is_answered=False) is None or not self._is_up or self._is_closed:
             return
         # "To cancel an in-flight request, the client MUST send a notifications/cancelled notification."
         # https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio#cancellation
@@ -180,7 +224,7 @@ class StreamTransport:
             params["reason"] = reason
         self._write(encode_notification("notifications/cancelled", params))
 
-    # -- receiving -------------------------------------------------------------------------------------------------
+    # -- receiving -------------------------------------------------------------------------------------------
 
     def receive_bytes(self, data: bytes) -> None:
         """Take what the server wrote."""
@@ -197,7 +241,7 @@ class StreamTransport:
             self._receive_misfit(raw)
             return
         if self._observer is not None:
-            self._observer("s2c", raw, None)
+            self._observe("s2c", raw)
         self._last_message = raw
         if isinstance(message, ResultResponse):
             exchange = self._ledger.close(message.id, is_answered=True)
@@ -232,6 +276,7 @@ class StreamTransport:
                 if exchange is not None:
                     exchange.answer(Received(raw, message))
                     return
+            self.noise.receive(raw, ())
             self._put_unsolicited(Received(raw, message))
             return
         exchange = self._ledger.close(message.id, is_answered=True)
@@ -251,6 +296,7 @@ class StreamTransport:
     def _receive_request(self, raw: bytes, message: Request) -> None:
         # "The server MUST NOT write JSON-RPC requests to stdout."
         # https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio#receiving-messages
+        self.noise.receive(raw, ())
         self._put_unsolicited(Received(raw, message))
 
     def _receive_misfit(self, raw: bytes) -> None:
@@ -259,19 +305,30 @@ class StreamTransport:
             self._fail_misfit(misfit.request_id, misfit.reason, raw)
 
     def _receive_too_long(self, frame: TooLong) -> None:
-        error_text = f"a message longer than the limit of {frame.max_bytes} bytes (max_message_bytes=)"
-        if len(self._ledger) == 1:
-            self._fail_misfit(next(iter(self._ledger)), error_text, frame.beginning)
+        text = f"in a message longer than the limit of {frame.max_bytes} bytes (max_message_bytes=)"
+        found = _ID_AT_THE_BEGINNING.search(frame.beginning)
+        if found is not None:
+            misfit = find_misfit(b'{"id":' + found[1] + b',"result":{}}', self._ledger)
+            if misfit is not None:
+                self._fail_misfit(misfit.request_id, text, frame.beginning)
             return
         for request_id in list(self._ledger):
-            self._fail_misfit(request_id, f"perhaps {error_text}: nobody can tell whose it was", frame.beginning)
+            is_sure = len(self._ledger) == 1
+            self._fail_misfit(
+                request_id,
+                text if is_sure else f"perhaps {text}: nobody can tell whose it was",
+                frame.beginning,
+            )
 
     def receive_stderr_line(self, line: bytes) -> None:
         """Look at one line of stderr: a reply written there must not leave its call waiting."""
-        if line.lstrip()[:1] == b"{":
-            misfit = find_misfit(line, self._ledger, is_stderr=True)
-            if misfit is not None:
-                self._fail_misfit(misfit.request_id, misfit.reason, line)
+        if line.lstrip()[:1] != b"{" or b'"jsonrpc"' not in line:
+            return
+        misfit = find_misfit(line, self._ledger, is_stderr=True)
+        if misfit is not None:
+            asyncio.get_running_loop().call_later(
+                _STDERR_GRACE_S, self._fail_misfit, misfit.request_id, misfit.reason, line
+            )
 
     def _fail_misfit(self, request_id: Id, reason: str, raw: bytes) -> None:
         exchange = self._ledger.close(request_id, is_answered=True)
@@ -279,7 +336,7 @@ class StreamTransport:
             what = f"the answer to {exchange.method} (id {request_id!r}) came {reason}"
             exchange.fail(ProtocolError(what, where=self.target, excerpt=raw))
 
-    # -- what belongs to no request --------------------------------------------------------------------------------
+    # -- what belongs to no request --------------------------------------------------------------------------
 
     def _put_unsolicited(self, received: Received) -> None:
         self._unsolicited.append(received)
@@ -296,34 +353,49 @@ class StreamTransport:
                 yield self._unsolicited.popleft()
             if self._is_closed:
                 return
+            # One reader is enough: the last one that waits is woken.
             self._unsolicited_waiter = asyncio.get_running_loop().create_future()
             await self._unsolicited_waiter
 
-    # -- the end ---------------------------------------------------------------------------------------------------
+    # -- the end ---------------------------------------------------------------------------------------------
 
     def begin(self) -> None:
-        """The channel is up: start with empty framers."""
-        self._framer = LineFramer(max_bytes=self._max_bytes)
+        """The channel is up."""
+        self._pending.clear()
         self._is_up = True
+        self._is_ready = not self._is_closed
 
     def end(self, error: MeseroError) -> None:
-        """The channel is gone: every waiter learns it at once."""
+        """The channel is gone: every waiter learns it at once, each with the name of its call."""
         self._is_up = False
+        self._is_ready = False
         rest = self._framer.receive_eof()
         if rest:
             # A last line without its newline is still looked at, so that its call fails by name.
             self._receive_line(rest)
         for exchange in self._ledger.take_all():
-            exchange.fail(error)
+            own = copy.copy(error)
+            own.where = f"{error.where}: {exchange.method} (id {exchange.id!r})"
+            exchange.fail(own)
+
+    def evidence(self) -> tuple[str, ...]:
+        """What may explain a silence: sentences about what came and could be tied to nothing."""
+        if not self.noise.count:
+            return ()
+        return (f"{self.noise.count} lines that answer nothing, the last: {self.noise.lines[-1]!r}",)
 
     def _gone_error(self) -> MeseroError:
         if self._is_closed:
             return ClosedError("the client is closed", where=self.target)
-        return DisconnectedError("the connection is gone", where=self.target, last_message=self._last_message)
+        return DisconnectedError(
+            "the connection is not open", where=self.target, last_message=self._last_message
+        )
 
     def mark_closed(self) -> None:
         """From now on nothing is accepted; open exchanges fail with `ClosedError`."""
         self._is_closed = True
+        self._is_ready = False
         for exchange in self._ledger.take_all():
-            exchange.fail(ClosedError("the client was closed while this call was open", where=self.target))
+            where = f"{self.target}: {exchange.method} (id {exchange.id!r})"
+            exchange.fail(ClosedError("the client was closed while this call was open", where=where))
         self._wake_unsolicited()
