@@ -73,7 +73,7 @@ class HttpApp(HttpEndpoint):
             gate=gate,
             stream_after_s=stream_after_s,
             keep_alive_s=keep_alive_s,
-            on_shutdown=self.end,
+            on_shutdown=self._end,
         )
         self.server = server
 
@@ -96,7 +96,6 @@ class HttpApp(HttpEndpoint):
             arrival = Arrival(message, request_id, headers)
         await serve(self.server, arrival, reply)
 
-    def end(self) -> None:
-        """End what the server has open in good order: its subscriptions and its threads."""
+    def _end(self) -> None:
         self.server.end_subscriptions()
         self.server.threads.close()

@@ -1,9 +1,9 @@
 """Streamable HTTP, the server's side: an ASGI endpoint that turns each POST into one call and one reply.
 
-It knows HTTP and server-sent events, and neither eras nor methods: a function takes the body, the header lines
-and an `HttpReply`. That function runs in the request's own task, and nothing else is started for a request that
-is answered at once. Only one that still runs at the second tick of the endpoint's clock gets a task that
-watches for the client.
+It knows HTTP and server-sent events, and neither eras nor methods: a function takes the body, the header
+lines and an `HttpReply`. That function runs in the request's own task, and nothing else is started for a
+request that is answered at once. Only one that still runs at the second tick of the endpoint's clock gets a
+task that watches for the client.
 
 A ``GET`` stream, sessions and ``Last-Event-ID`` are not part of this revision: 405, and headers that nobody
 looks at.
