@@ -187,9 +187,8 @@ class Caller:
         headers: tuple[tuple[str, str], ...] = ()
         if self.transport.mirrors_headers:
             name = None if spec.name_field is None else params.get(spec.name_field)
-            name = (
-                name if isinstance(name, str) else None
-            )  # Whatever else it is, the server refuses the body.
+            # Whatever is no string is not mirrored; the server refuses it in the body.
+            name = name if isinstance(name, str) else None
             headers = mirrored_headers(self.stamp.revision, spec.name, name, marks, params.get("arguments"))
         if not self.transport.is_open:
             await self.transport.open()
