@@ -1,7 +1,7 @@
 """Foreign JSON Schemas, judged with bounds: nothing is fetched, nothing runs away.
 
-jsonschema-rs does the work, always offline: a ``$ref`` to the network is never followed, and a schema that needs one
-is refused rather than taken as permissive.
+jsonschema-rs does the work, always offline: a ``$ref`` to the network is never followed, and a schema that
+needs one is refused rather than taken as permissive.
 
 https://modelcontextprotocol.io/specification/2026-07-28/basic/index#json-schema-usage
 """
@@ -29,18 +29,19 @@ class SchemaCheck:
         schema: A JSON Schema; 2020-12 unless its ``$schema`` says otherwise.
 
     Raises:
-        UsageError: invalid, of an unknown dialect, beyond the bounds, or in need of something from the network.
+        UsageError: invalid, of an unknown dialect, beyond the bounds, or in need of something from the
+            network.
 
     https://modelcontextprotocol.io/specification/2026-07-28/basic/index#schema-dialect
     """
 
     def __init__(self, schema: Mapping[str, Any]) -> None:
         _check_bounds(schema)
-        import jsonschema_rs  # noqa: PLC0415  (loaded by the first schema that is judged, not at start)
+        import jsonschema_rs
 
         try:
             self._validator = jsonschema_rs.validator_for(
-                schema,
+                dict(schema),
                 offline=True,
                 pattern_options=jsonschema_rs.FancyRegexOptions(backtrack_limit=_BACKTRACK_LIMIT),
             )
@@ -52,8 +53,14 @@ class SchemaCheck:
         if _depth_of(instance, MAX_INSTANCE_DEPTH) > MAX_INSTANCE_DEPTH:
             return [f"nested more deeply than {MAX_INSTANCE_DEPTH} levels"]
         texts = []
-        for error in self._validator.iter_errors(instance):
-            path = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in error.instance_path)
+        try:
+            errors = self._validator.iter_errors(instance)
+        except ValueError as problem:
+            return [f"not plain JSON data: {problem}"]
+        for error in errors:
+            path = "".join(
+                f"[{step}]" if isinstance(step, int) else f".{step}" for step in error.instance_path
+            )
             texts.append(f"{error.message} (at ${path})")
             if len(texts) == _MAX_ERRORS:
                 break

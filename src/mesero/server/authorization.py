@@ -1,4 +1,5 @@
-"""Step 7: may this caller do exactly this? A hook, asked before the handler runs and after everything was checked.
+"""Step 7: may this caller do exactly this? A hook, asked before the handler runs and after everything was
+checked.
 
 How tokens are checked is the hook's own affair; what it sees is the concrete operation.
 """
@@ -58,3 +59,8 @@ class NotAuthorizedError(RpcError):
         super().__init__(message)
         self.status = status
         self.challenge = challenge
+
+    @property
+    def headers(self) -> tuple[tuple[str, str], ...]:
+        """The HTTP headers that go with the refusal."""
+        return () if self.challenge is None else (("WWW-Authenticate", self.challenge),)

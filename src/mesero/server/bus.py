@@ -1,7 +1,7 @@
 """Where change notifications travel from whoever makes a change to whoever listens.
 
-In one process by default. Replicas share a bus of their own making: it only has to hand every published change to every
-subscriber, in whatever process.
+In one process by default. Replicas share a bus of their own making: it only has to hand every published
+change to every subscriber, in whatever process.
 """
 
 from __future__ import annotations
@@ -15,20 +15,27 @@ __all__ = ["Bus", "Change", "MemoryBus"]
 
 
 class Change(msgspec.Struct, frozen=True):
-    """Something changed: the method of the notification that says so, and the URI of a resource that was updated."""
+    """Something changed.
+
+    Args:
+        method: The method of the notification that says so.
+        subject: What changed, if filters may name it: the URI of a resource, for example.
+        params: The notification's parameters as JSON; equal changes that wait to be sent are sent once.
+    """
 
     method: str
-    uri: str | None = None
+    subject: str | None = None
+    params: bytes = b"{}"
 
 
 class Bus(Protocol):
     """Hands every published change to every subscriber."""
 
     def publish(self, change: Change) -> None:
-        """Tell everybody. Must not block."""
+        """Tell everybody. Called from any thread; must not block."""
 
     def subscribe(self, listener: Callable[[Change], None]) -> Callable[[], None]:
-        """Call ``listener`` in the server's event loop for each change; returns the function that ends it."""
+        """Call ``listener`` for each change, from any thread; returns the function that ends it."""
 
 
 class MemoryBus:

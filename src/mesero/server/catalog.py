@@ -6,7 +6,7 @@ https://modelcontextprotocol.io/specification/2026-07-28/server/tools#capabiliti
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator
 from typing import Any, Generic, TypeVar
 
 from mesero.errors import UsageError
@@ -30,11 +30,13 @@ class SortedList(Generic[Entry]):
         self._on_change = on_change
         self._entries: dict[str, Entry] = {}
         self._sorted: tuple[list[Entry], list[str]] | None = None
+        self.was_used = False
+        """Whether it ever had an entry."""
 
     def __len__(self) -> int:
         return len(self._entries)
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> Iterator[Entry]:
         return iter(self.entries)
 
     @property
@@ -61,6 +63,7 @@ class SortedList(Generic[Entry]):
         if key in self._entries:
             raise UsageError(f"there is a {self._what} {key!r} already")
         self._entries[key] = entry
+        self.was_used = True
         self._sorted = None
         self._on_change()
 
@@ -83,8 +86,3 @@ class SortedList(Generic[Entry]):
         """
         entries, keys = self._in_order()
         return page_of(entries, keys, cursor, page_size)
-
-    @property
-    def by_key(self) -> Mapping[str, Entry]:
-        """The entries by key."""
-        return self._entries

@@ -1,22 +1,25 @@
 """What a handler can do besides returning: report progress, log, ask the client. One class for every era.
 
-`Context` belongs to one request and ends with it. How a question travels is behind `Asker`: this file knows nothing of
-rounds, sessions or transports.
+`Context` belongs to one request and ends with it. How a question travels is behind `Asker`: this file knows
+nothing of rounds, sessions or transports.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import CancelledError as ThreadCancelledError
+from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar, overload
 
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
 from mesero.errors import InvalidParamsError, MissingClientCapabilityError, UsageError
-from mesero.jsonrpc import Id, check_finite, encode_notification
-from mesero.server.forms import form_schema_for
+from mesero.jsonrpc import Id, check_finite, encode_notification, encode_value
+from mesero.modern.envelope import check_needs
+from mesero.modern.methods import LOG_MESSAGE, PROGRESS
+from mesero.server.forms import form_schema_for, read_form
 from mesero.types import (
     CREATE_MESSAGE_METHOD,
     ELICIT_METHOD,
@@ -24,10 +27,13 @@ from mesero.types import (
     LIST_ROOTS_METHOD,
     ClientCapabilities,
     CreateMessageResult,
+    ElicitFormParams,
     ElicitResult,
     ElicitUrlParams,
     Implementation,
+    InputParams,
     InputRequest,
+    ListRootsParams,
     ListRootsResult,
     LoggingLevel,
     RequestMeta,
@@ -35,6 +41,7 @@ from mesero.types import (
     SamplingMessage,
     TextContent,
     decode_input_params,
+    decode_result,
 )
 
 if TYPE_CHECKING:
@@ -74,7 +81,7 @@ class Asker(Protocol):
     async def ask(self, questions: Mapping[str, InputRequest]) -> dict[str, Raw]:
         """The raw answers by key. May never return: then the handler is abandoned and runs again."""
 
-    async def once(self, key: str, make: Callable[[], Awaitable[Any]]) -> Any:
+    async def once(self, key: str, make: Callable[[], Awaitable[Any] | Any]) -> Any:
         """A value that is made once and remembered for later runs of the same handler."""
 
 
@@ -89,7 +96,13 @@ class Context:
     """
 
     def __init__(
-        self, *, request_id: Id, metadata: RequestMeta, reply: Reply, asker: Asker | None, log: Callable[[str], None]
+        self,
+        *,
+        request_id: Id,
+        metadata: RequestMeta,
+        reply: Reply,
+        asker: Asker | None,
+        log: Callable[[str], None],
     ) -> None:
         self.request_id = request_id
         self.principal: Any = None
@@ -101,6 +114,7 @@ class Context:
         self._last_progress = float("-inf")
         self._ordinals: dict[str, int] = {}
         self._is_over = False
+        self._waits: set[Future[Any]] = set()
 
     @property
     def client(self) -> ClientFacts:
@@ -127,12 +141,17 @@ class Context:
         return self._is_over
 
     def finish(self) -> None:
-        """The request is over: nothing more may be sent for it."""
+        """The request is over: nothing more may be sent for it, and threads that wait are let go."""
         self._is_over = True
+        for wait in tuple(self._waits):
+            wait.cancel()
 
-    # -- telling -------------------------------------------------------------------------------------------------------
+    # -- telling
+    # -------------------------------------------------------------------------------------------------------
 
-    async def report_progress(self, progress: float, total: float | None = None, message: str | None = None) -> None:
+    async def report_progress(
+        self, progress: float, total: float | None = None, message: str | None = None
+    ) -> None:
         """Say how far the work is. Does nothing when the client did not ask for progress.
 
         Args:
@@ -146,14 +165,14 @@ class Context:
         # "The progress value MUST increase with each notification."
         if token is UNSET or self._is_over or not progress > self._last_progress:
             return
-        self._last_progress = progress
         params: dict[str, Any] = {"progressToken": token, "progress": progress}
         if total is not None:
             params["total"] = total
         if message is not None:
             params["message"] = message
         check_finite(params)
-        await self._reply.notify(encode_notification("notifications/progress", params))
+        self._last_progress = progress
+        await self._reply.notify(encode_notification(PROGRESS, params))
 
     async def log(self, level: LoggingLevel, data: Any, *, logger: str | None = None) -> None:
         """Log to stderr, and to the client if its request asked for this level.
@@ -163,7 +182,7 @@ class Context:
         """
         if level not in LEVEL_ORDER:
             raise UsageError(f"{level!r} is no log level; the levels are {', '.join(LEVEL_ORDER)}")
-        self._log(f"{level}: {data if isinstance(data, str) else msgspec.json.encode(data).decode()}")
+        self._log(f"{level}: {data if isinstance(data, str) else encode_value(data).decode()}")
         asked = self._metadata.log_level
         # "The server MUST NOT emit notifications/message for a request that does not include this field."
         if asked is UNSET or self._is_over or LEVEL_ORDER[level] < LEVEL_ORDER[asked]:
@@ -172,15 +191,16 @@ class Context:
         if logger is not None:
             params["logger"] = logger
         check_finite(data)
-        await self._reply.notify(encode_notification("notifications/message", params))
+        await self._reply.notify(encode_notification(LOG_MESSAGE, params))
 
-    # -- asking --------------------------------------------------------------------------------------------------------
+    # -- asking
+    # --------------------------------------------------------------------------------------------------------
 
     async def ask(self, questions: Mapping[str, InputRequest]) -> dict[str, Raw]:
         """Ask several questions in one round; the raw answers come under the same keys.
 
-        The handler may be abandoned here and run again from its top when the answers have come: what it did before
-        must be safe to repeat, or wrapped in `once`.
+        The handler may be abandoned here and run again from its top when the answers have come: what it did
+        before must be safe to repeat, or wrapped in `once`.
 
         Raises:
             MissingClientCapabilityError: the request does not declare that it can answer (-32021).
@@ -192,24 +212,20 @@ class Context:
         return await self._asker.ask(questions)
 
     def _check_may_ask(self, question: InputRequest) -> None:
-        # "Servers MUST NOT send an inputRequests that the client has not declared support for in its capabilities."
+        # "Servers MUST NOT send an inputRequests that the client has not declared support for in its
+        # capabilities."
         # https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr#server-requirements-basic-workflow
-        declared = self._metadata.client_capabilities
-        needed: dict[str, Any] | None = None
-        if question.method == ELICIT_METHOD:
-            is_url = isinstance(decode_input_params(question), ElicitUrlParams)
-            elicitation = declared.elicitation
-            if elicitation is UNSET or not (elicitation.may_url if is_url else elicitation.may_form):
-                needed = {"elicitation": {"url" if is_url else "form": {}}}
-        elif question.method == CREATE_MESSAGE_METHOD and declared.sampling is UNSET:
-            needed = {"sampling": {}}
-        elif question.method == LIST_ROOTS_METHOD and declared.roots is UNSET:
-            needed = {"roots": {}}
-        if needed is not None:
+        try:
+            needed = _capability_for(decode_input_params(question))
+        except msgspec.MsgspecError as error:
+            raise UsageError(f"this question cannot be asked: {question.method}: {error}") from None
+        try:
+            check_needs(needed, self._metadata)
+        except MissingClientCapabilityError as error:
             raise MissingClientCapabilityError(
                 f"the server needs to ask {question.method}, which this request's client does not declare",
-                data={"requiredCapabilities": needed},
-            )
+                data=error.data,
+            ) from None
 
     def _key_for(self, method: str, key: str | None) -> str:
         if key is not None:
@@ -230,8 +246,9 @@ class Context:
 
         Args:
             message: Why the question is asked.
-            form: A flat class (Struct, dataclass, TypedDict) of strings, numbers, booleans, enums and lists of enums;
-                or a JSON Schema of that kind; or nothing, for a plain yes or no. Never ask for secrets in a form.
+            form: A flat class (Struct, dataclass, TypedDict, Pydantic model) of strings, numbers, booleans,
+                enums and lists of enums; or a JSON Schema of that kind; or nothing, for a plain yes or no.
+                Never ask for secrets in a form.
             key: The name of the question among those of this handler; by default its method and ordinal.
 
         Returns:
@@ -249,18 +266,18 @@ class Context:
         content = {} if result.content is UNSET else result.content
         if not isinstance(form, type):
             return Answer("accept", content)
-        try:
-            return Answer("accept", msgspec.convert(content, form))
-        except msgspec.ValidationError as error:
-            raise InvalidParamsError(f"the answer to {question_key!r} does not fit its form: {error}") from None
+        return Answer("accept", read_form(form, content, question_key))
 
     async def elicit_url(self, message: str, url: str, *, key: str | None = None) -> Answer[None]:
-        """Send the user to a URL, for what must not pass through the client. "accept" means consent, not completion.
+        """Send the user to a URL, for what must not pass through the client. "accept" means consent, not
+        completion.
 
         https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation#url-mode-elicitation-requests
         """
         question_key = self._key_for(ELICIT_METHOD, key)
-        raw = await self._ask_one(question_key, ELICIT_METHOD, {"mode": "url", "message": message, "url": url})
+        raw = await self._ask_one(
+            question_key, ELICIT_METHOD, {"mode": "url", "message": message, "url": url}
+        )
         return Answer(_decode_answer(raw, ElicitResult, question_key).action)
 
     async def sample(
@@ -285,48 +302,99 @@ class Context:
             messages = [SamplingMessage("user", TextContent(messages))]
         params = {"messages": list(messages), "maxTokens": max_tokens, **more}
         question_key = self._key_for(CREATE_MESSAGE_METHOD, key)
-        return _decode_answer(await self._ask_one(question_key, CREATE_MESSAGE_METHOD, params), CreateMessageResult, question_key)
+        return _decode_answer(
+            await self._ask_one(question_key, CREATE_MESSAGE_METHOD, params),
+            CreateMessageResult,
+            question_key,
+        )
 
     async def roots(self, *, key: str | None = None) -> list[Root]:
-        """The directories that the client works on. Deprecated since 2026-07-28: use tool parameters or resources.
+        """The directories that the client works on. Deprecated since 2026-07-28: use tool parameters or
+        resources.
 
         https://modelcontextprotocol.io/specification/2026-07-28/client/roots
         """
         question_key = self._key_for(LIST_ROOTS_METHOD, key)
-        return _decode_answer(await self._ask_one(question_key, LIST_ROOTS_METHOD, UNSET), ListRootsResult, question_key).roots
+        return _decode_answer(
+            await self._ask_one(question_key, LIST_ROOTS_METHOD, UNSET), ListRootsResult, question_key
+        ).roots
 
     async def _ask_one(self, key: str, method: str, params: Any) -> Raw:
-        raw_params: Raw | UnsetType = UNSET if params is UNSET else Raw(msgspec.json.encode(params))
+        raw_params: Raw | UnsetType = UNSET if params is UNSET else Raw(encode_value(params))
         return (await self.ask({key: InputRequest(method, raw_params)}))[key]
 
-    async def once(self, key: str, make: Callable[[], Awaitable[T]]) -> T:
+    async def once(self, key: str, make: Callable[[], Awaitable[Any] | Any]) -> Any:
         """A value made by ``make`` at least once and then carried through later runs of this handler.
 
-        It must have a JSON form, and comes back as plain JSON data.
+        It must have a JSON form, and comes back as plain JSON data, in the first run as well.
+
+        Raises:
+            UsageError: outside of a tool, prompt or resource.
         """
         if self._asker is None:
-            return await make()
-        return await self._asker.once(key, make)  # type: ignore[no-any-return]  # the value comes back as plain JSON
+            raise UsageError("values are carried while a tool, prompt or resource runs, and nowhere else")
+        return await self._asker.once(key, make)
 
-    # -- from a worker thread ------------------------------------------------------------------------------------------
+    # -- from a worker thread
+    # ------------------------------------------------------------------------------------------
 
-    def wait_for(self, coroutine: Any) -> Any:
+    def wait_for(self, coroutine: Coroutine[Any, Any, T]) -> T:
         """From a plain function in a worker thread: run one of the methods above and wait for it.
 
-        ``answer = ctx.wait_for(ctx.elicit("Sure?"))``. When the handler is abandoned meanwhile, ``SystemExit`` ends
-        the function; its result would be dropped anyway.
+        ``answer = ctx.wait_for(ctx.elicit("Sure?"))``. When the request is over meanwhile (its round has
+        ended, or its client has cancelled it), ``asyncio.CancelledError`` ends the function; its result is
+        dropped anyway.
+
+        Raises:
+            UsageError: called in the event loop, where ``await`` does the same.
         """
+        if _is_in_loop():
+            coroutine.close()
+            raise UsageError(
+                "ctx.wait_for is for plain functions in worker threads; in the event loop, await"
+            )
         future = asyncio.run_coroutine_threadsafe(coroutine, self._loop)
+        self._waits.add(future)
+        if self._is_over:
+            future.cancel()
         try:
             return future.result()
         except ThreadCancelledError:
-            raise SystemExit from None
+            raise asyncio.CancelledError from None
+        finally:
+            self._waits.discard(future)
+
+
+def _capability_for(question: InputParams) -> dict[str, Any]:
+    """The client capability without which a question may not be asked.
+
+    https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation#capabilities
+    """
+    if isinstance(question, ElicitUrlParams):
+        return {"elicitation": {"url": {}}}
+    if isinstance(question, ElicitFormParams):
+        return {"elicitation": {"form": {}}}
+    if isinstance(question, ListRootsParams):
+        return {"roots": {}}
+    # "Servers MUST NOT send tool-enabled sampling requests to Clients that have not declared support for
+    # tool use"
+    # https://modelcontextprotocol.io/specification/2026-07-28/client/sampling#capabilities
+    wants_tools = question.tools is not UNSET or question.tool_choice is not UNSET
+    return {"sampling": {"tools": {}} if wants_tools else {}}
+
+
+def _is_in_loop() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
 
 
 def _decode_answer(raw: Raw, kind: type[T], key: str) -> T:
     # "Servers SHOULD validate that the data provided by the client is a valid InputResponses object."
     # https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr#error-handling
     try:
-        return msgspec.json.decode(raw, type=kind)
+        return decode_result(kind, raw)
     except msgspec.MsgspecError as error:
         raise InvalidParamsError(f"the answer to {key!r} is not a valid {kind.__name__}: {error}") from None

@@ -1,18 +1,24 @@
-"""Type hints as JSON Schema and as decoders: msgspec's own types, and Pydantic models where pydantic is installed."""
+"""Type hints as JSON Schema and as decoders: msgspec's own types, and Pydantic models where pydantic is
+installed.
+"""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 from msgspec import Raw
 
 from mesero.errors import UsageError
+from mesero.jsonrpc import check_finite
 from mesero.modern.headers import MARK
 
-__all__ = ["decoder_for", "header", "schema_for_type"]
+__all__ = ["decoder_for", "header", "plain_from", "schema_for_type", "value_from"]
+
+
+T = TypeVar("T")
 
 
 def header(name: str, *, description: str | None = None) -> msgspec.Meta:
@@ -34,11 +40,13 @@ def _schema_hook(kind: type[Any]) -> dict[str, Any]:
     if _is_pydantic(kind):
         schema: dict[str, Any] = kind.model_json_schema(ref_template="#/$defs/" + kind.__name__ + ".{model}")
         return _inline_definitions(schema, kind.__name__)
-    raise UsageError(f"{kind!r} has no JSON Schema; use a msgspec Struct, a dataclass, a TypedDict or a Pydantic model")
+    raise UsageError(
+        f"{kind!r} has no JSON Schema; use a msgspec Struct, a dataclass, a TypedDict or a Pydantic model"
+    )
 
 
 def _inline_definitions(schema: dict[str, Any], name: str) -> dict[str, Any]:
-    """Pydantic's own ``$defs`` would end up below ours, where its references do not reach: they are written in place."""
+    """Pydantic's own ``$defs`` are written in place: below ours its references would not reach them."""
     definitions = schema.pop("$defs", {})
 
     def inlined(value: Any, inside: tuple[str, ...]) -> Any:
@@ -49,7 +57,9 @@ def _inline_definitions(schema: dict[str, Any], name: str) -> dict[str, Any]:
         target = str(value.get("$ref", "")).removeprefix(f"#/$defs/{name}.")
         if target in definitions:
             if target in inside:
-                raise UsageError(f"the Pydantic model {name} refers to itself; its schema cannot be written in place")
+                raise UsageError(
+                    f"the Pydantic model {name} refers to itself; its schema cannot be written in place"
+                )
             rest = {key: item for key, item in value.items() if key != "$ref"}
             return {**inlined(definitions[target], (*inside, target)), **rest}
         return {key: inlined(item, inside) for key, item in value.items()}
@@ -63,6 +73,33 @@ def _decode_hook(kind: type[Any], value: Any) -> Any:
         # Pydantic's ValidationError is a ValueError: it reaches the model as an invalid argument.
         return kind.model_validate(value)
     raise TypeError(f"{kind!r} cannot be read from JSON")
+
+
+def plain_from(value: Any) -> Any:
+    """Plain JSON data of a value: builtins, Structs, dataclasses, Pydantic models, and containers of them.
+
+    Raises:
+        TypeError: it has no JSON form.
+        ValueError: a number that is not finite.
+    """
+    plain = msgspec.to_builtins(value, enc_hook=_dump_model)
+    check_finite(plain)
+    return plain
+
+
+def _dump_model(value: Any) -> Any:
+    if _is_pydantic(type(value)):
+        return value.model_dump(mode="json", by_alias=True)
+    raise TypeError(f"a {type(value).__name__} has no JSON form")
+
+
+def value_from(plain: Any, kind: type[T]) -> T:
+    """A typed value from plain JSON data.
+
+    Raises:
+        ValueError: it does not fit; both msgspec's and Pydantic's errors are such.
+    """
+    return msgspec.convert(plain, kind, dec_hook=_decode_hook)
 
 
 def schema_for_type(kind: Any) -> dict[str, Any]:
@@ -87,7 +124,7 @@ def schema_for_type(kind: Any) -> dict[str, Any]:
 
 
 def decoder_for(kind: Any) -> Callable[[Raw | bytes], Any]:
-    """A function from JSON bytes to a value of the type; raises ``msgspec.ValidationError`` or ``ValueError``."""
+    """A function from JSON bytes to a value of the type; it raises ValueError for what does not fit."""
     try:
         return msgspec.json.Decoder(kind, dec_hook=_decode_hook).decode
     except TypeError as error:

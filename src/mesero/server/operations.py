@@ -14,11 +14,11 @@ from msgspec import UNSET
 from mesero.errors import InternalError, InvalidParamsError, ResourceNotFoundError, RpcError
 from mesero.jsonrpc import Request
 from mesero.modern import methods
-from mesero.modern.server import honoured_filter, server_meta_for
+from mesero.modern.server import honoured_filter, read_filter, server_meta_for
 from mesero.server.context import Context
 from mesero.server.prompts import complete, render_prompt
 from mesero.server.resources import ResourceEntry, TemplateEntry, read_resource
-from mesero.server.subscriptions import Subscription
+from mesero.server.subscriptions import Subscription, keys_offered
 from mesero.server.tools import run_tool
 from mesero.types import (
     CallToolParams,
@@ -44,7 +44,21 @@ if TYPE_CHECKING:
     from mesero.server.reply import Reply
     from mesero.server.server import Server
 
-__all__ = ["OPERATIONS", "Call", "Operate"]
+__all__ = [
+    "OPERATIONS",
+    "Call",
+    "Operate",
+    "call_tool",
+    "complete_argument",
+    "discover",
+    "get_prompt",
+    "list_prompts",
+    "list_resources",
+    "list_templates",
+    "list_tools",
+    "listen",
+    "read",
+]
 
 
 class Call(msgspec.Struct):
@@ -148,7 +162,7 @@ async def read(call: Call) -> ReadResourceResult:
     params: ReadResourceParams = call.params
     found = _find_resource(call.server, params.uri)
     if found is None:
-        # "servers MUST return a JSON-RPC error with code -32602"
+        # A resource that does not exist is -32602, never an empty answer.
         # https://modelcontextprotocol.io/specification/2026-07-28/server/resources#error-handling
         raise ResourceNotFoundError(params.uri)
     entry, arguments = found
@@ -156,7 +170,9 @@ async def read(call: Call) -> ReadResourceResult:
         return await read_resource(entry, params.uri, arguments, call.context)
 
 
-def _find_resource(server: Server, uri: str) -> tuple[ResourceEntry | TemplateEntry, Mapping[str, Any]] | None:
+def _find_resource(
+    server: Server, uri: str
+) -> tuple[ResourceEntry | TemplateEntry, Mapping[str, Any]] | None:
     entry = server.resources.find(uri)
     if entry is not None:
         return entry, {}
@@ -184,7 +200,11 @@ async def complete_argument(call: Call) -> CompleteResult:
     is_prompt = isinstance(params.ref, PromptReference)
     owner = params.ref.name if isinstance(params.ref, PromptReference) else params.ref.uri
     server = call.server
-    known = server.prompts.find(owner) if is_prompt else server.templates.find(owner) or server.resources.find(owner)
+    known = (
+        server.prompts.find(owner)
+        if is_prompt
+        else server.templates.find(owner) or server.resources.find(owner)
+    )
     if known is None:
         # https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/completion#error-handling
         raise InvalidParamsError(f"Unknown {'prompt' if is_prompt else 'resource template'}: {owner}")
@@ -201,27 +221,26 @@ async def listen(call: Call) -> SubscriptionsListenResult:
     https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions
     """
     server = call.server
-    wanted = msgspec.json.decode(call.request.params, type=_RawFilter).notifications
+    keys = keys_offered(server.listen_keys, server.capabilities)
+    honoured = honoured_filter(read_filter(call.request), keys)
+    for key in honoured.keys() & server.operations.keys():
+        # The extension that the member belongs to knows who may hear of what.
+        part = await server.operations[key](msgspec.structs.replace(call, params=honoured.pop(key)))
+        if part is not None:
+            honoured[key] = part
     subscription = Subscription(
         request_id=call.context.request_id,
-        honoured=honoured_filter(wanted, server.listen_keys),
-        known=server.listen_keys,
+        honoured=honoured,
+        known=keys,
         reply=call.reply,
         is_shared_channel=call.is_shared_channel,
     )
-    server.subscriptions.add(subscription)
-    try:
+    with server.subscriptions.holding(subscription):
         return await subscription.run()
-    finally:
-        server.subscriptions.discard(subscription)
-
-
-class _RawFilter(msgspec.Struct):
-    notifications: dict[str, Any]
 
 
 class _words_for:  # noqa: N801  (used like a function in "with")
-    """Turns what a handler raises into an internal error in words; the traceback goes to the log, not on the wire."""
+    """Turns what a handler raises into an internal error in words; the traceback goes to the log alone."""
 
     def __init__(self, server: Server, what: str) -> None:
         self._server = server
@@ -231,12 +250,10 @@ class _words_for:  # noqa: N801  (used like a function in "with")
         return None
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
-        if error is None or isinstance(error, RpcError) or not isinstance(error, Exception):
+        if isinstance(error, RpcError) or not isinstance(error, (Exception, SystemExit)):
             return
         self._server.log_exception(self._what, error)
         raise InternalError(f"{self._what} failed: {type(error).__name__}: {error}") from None
-
-
 
 
 _NOTHING: Final = Completion([], total=0)

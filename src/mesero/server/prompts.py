@@ -6,6 +6,7 @@ https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/comple
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,11 +16,11 @@ from msgspec import UNSET
 from mesero.errors import InvalidParamsError
 from mesero.server.context import Context
 from mesero.server.functions import AsyncFunction, Signature
+from mesero.server.tool_results import CONTENT_BLOCKS
 from mesero.types import (
     CompleteParams,
     CompleteResult,
     Completion,
-    ContentBlock,
     GetPromptResult,
     Prompt,
     PromptMessage,
@@ -77,7 +78,7 @@ def prompt_result_from(value: Any, prompt: Prompt) -> GetPromptResult:
         TypeError: something else.
     """
     if isinstance(value, GetPromptResult):
-        return value
+        return copy.copy(value)  # It may be one object for all calls, and is about to be stamped.
     items = value if isinstance(value, (list, tuple)) else [value]
     return GetPromptResult(messages=[_message_from(item) for item in items], description=prompt.description)
 
@@ -87,7 +88,7 @@ def _message_from(item: Any) -> PromptMessage:
         return item
     if isinstance(item, str):
         return PromptMessage("user", TextContent(item))
-    if isinstance(item, ContentBlock.__args__):
+    if isinstance(item, CONTENT_BLOCKS):
         return PromptMessage("user", item)
     raise TypeError(f"a prompt returns texts, content blocks or PromptMessages, not {type(item).__name__}")
 
@@ -110,11 +111,17 @@ async def complete(entry: CompletionEntry, params: CompleteParams, context: Cont
     kwargs = {} if entry.context_name is None else {entry.context_name: context}
     value = await entry.function(*arguments, **kwargs)
     if isinstance(value, CompleteResult):
-        return value
-    if isinstance(value, Completion):
-        return CompleteResult(completion=value)
-    values = [str(item) for item in value]
+        return CompleteResult(completion=_bounded(value.completion), meta=value.meta)
+    if not isinstance(value, Completion):
+        values = [value] if isinstance(value, str) else [str(item) for item in value]
+        value = Completion(values, total=len(values))
+    return CompleteResult(completion=_bounded(value))
+
+
+def _bounded(completion: Completion) -> Completion:
     # "Maximum 100 items per response"
     # https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/completion#completion-results
-    completion = Completion(values[:_MAX_VALUES], total=len(values), has_more=len(values) > _MAX_VALUES)
-    return CompleteResult(completion=completion)
+    if len(completion.values) <= _MAX_VALUES:
+        return completion
+    total = len(completion.values) if completion.total is UNSET else completion.total
+    return Completion(completion.values[:_MAX_VALUES], total=total, has_more=True)

@@ -7,15 +7,15 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
-from msgspec import UNSET, Raw, UnsetType
+from msgspec import UNSET, UnsetType
 
 from mesero.errors import UsageError
-from mesero.schemas import SchemaCheck
-from mesero.server.functions import Signature, async_function_for, describe, read_signature
+from mesero.server.functions import Signature, async_function_for, describe, name_of, read_signature
 from mesero.server.prompts import PromptEntry
 from mesero.server.resources import ResourceEntry, TemplateEntry
 from mesero.server.threads import WorkerThreads
-from mesero.server.tools import ToolEntry, output_of, typed_arguments
+from mesero.server.tool_results import output_by_hints, output_by_schema
+from mesero.server.tools import ToolEntry, checked_arguments, typed_arguments
 from mesero.types import (
     Annotations,
     CacheScope,
@@ -28,17 +28,23 @@ from mesero.types import (
     ToolAnnotations,
 )
 
-__all__ = ["prompt_entry_from", "resource_entry_from", "template_entry_from", "tool_entry_from"]
+__all__ = [
+    "check_cache_hints",
+    "prompt_entry_from",
+    "resource_entry_from",
+    "template_entry_from",
+    "tool_entry_from",
+]
 
 _TOOL_NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 _URI_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 
 
 def _given(value: Any) -> Any:
-    return UNSET if value is None or value == "" or value == () else value
+    return UNSET if value is None or value in ("", ()) else value
 
 
-def tool_entry_from(  # noqa: PLR0913  (a tool's options, all keyword-only)
+def tool_entry_from(
     function: Callable[..., Any],
     threads: WorkerThreads,
     *,
@@ -54,29 +60,24 @@ def tool_entry_from(  # noqa: PLR0913  (a tool's options, all keyword-only)
     inline: bool = False,
 ) -> ToolEntry:
     """A tool from a function; see `mesero.server.Server.tool`."""
-    tool_name = name or function.__name__
+    tool_name = name or name_of(function)
     if not _TOOL_NAME.fullmatch(tool_name):
         # https://modelcontextprotocol.io/specification/2026-07-28/server/tools#tool-names
         raise UsageError(f"{tool_name!r} is no tool name: 1 to 128 of A-Z a-z 0-9 _ - .")
-    signature = read_signature(function)
+    signature = read_signature(function, may_take_any=input_schema is not None)
     text, of_parameters = describe(function)
-    decode_arguments: Callable[[Raw | bytes], dict[str, Any]]
     if input_schema is None:
         schema, decode_arguments = typed_arguments(tool_name, signature)
         _add_descriptions(schema, of_parameters)
     else:
-        schema, decode_arguments = dict(input_schema), _checked_arguments(input_schema)
-    check_output: Callable[[bytes], object] | None
-    if output_schema is None:
-        output, check_output = output_of(signature)
-    else:
-        output, check_output = dict(output_schema), _checked_output(output_schema)
+        schema, decode_arguments = dict(input_schema), checked_arguments(input_schema)
+    output = output_by_hints(signature) if output_schema is None else output_by_schema(output_schema)
     tool = Tool(
         tool_name,
         schema,
         title=_given(title),
         description=_given(description or text),
-        output_schema=output,
+        output_schema=output.schema,
         annotations=_given(annotations),
         icons=list(icons) or UNSET,
         meta=UNSET if meta is None else dict(meta),
@@ -84,10 +85,10 @@ def tool_entry_from(  # noqa: PLR0913  (a tool's options, all keyword-only)
     return ToolEntry(
         tool,
         async_function_for(function, threads, inline=inline),
-        signature,
+        context_name=signature.context_name,
         needs=dict(requires or {}),
         decode_arguments=decode_arguments,
-        check_output=check_output,
+        output=output,
     )
 
 
@@ -97,28 +98,18 @@ def _add_descriptions(schema: dict[str, Any], descriptions: Mapping[str, str]) -
             field["description"] = descriptions[name]
 
 
-def _checked_arguments(schema: Mapping[str, Any]) -> Callable[[Raw | bytes], dict[str, Any]]:
-    check = SchemaCheck(schema)
+def check_cache_hints(ttl_ms: int, cache_scope: str) -> None:
+    """Cache hints that clients can use.
 
-    def decode(raw: Raw | bytes) -> dict[str, Any]:
-        arguments: dict[str, Any] = msgspec.json.decode(raw, type=dict[str, Any])
-        errors = check.find_errors(arguments)
-        if errors:
-            raise ValueError("; ".join(errors))
-        return arguments
+    Raises:
+        UsageError: a negative time, or a scope that does not exist.
 
-    return decode
-
-
-def _checked_output(schema: Mapping[str, Any]) -> Callable[[bytes], object]:
-    check = SchemaCheck(schema)
-
-    def judge(encoded: bytes) -> None:
-        errors = check.find_errors(msgspec.json.decode(encoded))
-        if errors:
-            raise ValueError("; ".join(errors))
-
-    return judge
+    https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/caching#cacheable-model
+    """
+    if type(ttl_ms) is not int or ttl_ms < 0:
+        raise UsageError(f"{ttl_ms!r} is no time to live: a whole number of milliseconds, 0 or more")
+    if cache_scope not in ("public", "private"):
+        raise UsageError(f"{cache_scope!r} is no cache scope: 'public' or 'private'")
 
 
 def _check_uri(uri: str) -> None:
@@ -126,7 +117,7 @@ def _check_uri(uri: str) -> None:
         raise UsageError(f"{uri!r} is no URI: it begins with a scheme, for example 'notes://{{id}}'")
 
 
-def resource_entry_from(  # noqa: PLR0913  (a resource's options, all keyword-only)
+def resource_entry_from(
     function: Callable[..., Any],
     uri: str,
     threads: WorkerThreads,
@@ -145,9 +136,10 @@ def resource_entry_from(  # noqa: PLR0913  (a resource's options, all keyword-on
 ) -> ResourceEntry:
     """A resource from a function; see `mesero.server.Server.resource`."""
     _check_uri(uri)
+    check_cache_hints(ttl_ms, cache_scope)
     resource = Resource(
         uri=uri,
-        name=name or function.__name__,
+        name=name or name_of(function),
         title=_given(title),
         description=_given(description or describe(function)[0]),
         mime_type=_given(mime_type),
@@ -160,7 +152,7 @@ def resource_entry_from(  # noqa: PLR0913  (a resource's options, all keyword-on
     return ResourceEntry(resource, called, read_signature(function), ttl_ms=ttl_ms, cache_scope=cache_scope)
 
 
-def template_entry_from(  # noqa: PLR0913  (a template's options, all keyword-only)
+def template_entry_from(
     function: Callable[..., Any],
     uri_template: str,
     threads: WorkerThreads,
@@ -178,9 +170,10 @@ def template_entry_from(  # noqa: PLR0913  (a template's options, all keyword-on
 ) -> TemplateEntry:
     """A resource template from a function; see `mesero.server.Server.resource`."""
     _check_uri(uri_template)
+    check_cache_hints(ttl_ms, cache_scope)
     template = ResourceTemplate(
         uri_template=uri_template,
-        name=name or function.__name__,
+        name=name or name_of(function),
         title=_given(title),
         description=_given(description or describe(function)[0]),
         mime_type=_given(mime_type),
@@ -192,7 +185,7 @@ def template_entry_from(  # noqa: PLR0913  (a template's options, all keyword-on
     return TemplateEntry(template, called, read_signature(function), ttl_ms=ttl_ms, cache_scope=cache_scope)
 
 
-def prompt_entry_from(  # noqa: PLR0913  (a prompt's options, all keyword-only)
+def prompt_entry_from(
     function: Callable[..., Any],
     threads: WorkerThreads,
     *,
@@ -207,7 +200,7 @@ def prompt_entry_from(  # noqa: PLR0913  (a prompt's options, all keyword-only)
     signature = read_signature(function)
     text, of_parameters = describe(function)
     prompt = Prompt(
-        name or function.__name__,
+        name or name_of(function),
         title=_given(title),
         description=_given(description or text),
         arguments=_prompt_arguments(signature, of_parameters),
@@ -217,9 +210,13 @@ def prompt_entry_from(  # noqa: PLR0913  (a prompt's options, all keyword-only)
     return PromptEntry(prompt, async_function_for(function, threads, inline=inline), signature)
 
 
-def _prompt_arguments(signature: Signature, descriptions: Mapping[str, str]) -> list[PromptArgument] | UnsetType:
+def _prompt_arguments(
+    signature: Signature, descriptions: Mapping[str, str]
+) -> list[PromptArgument] | UnsetType:
     arguments = [
-        PromptArgument(name, description=_given(descriptions.get(name)), required=default is msgspec.NODEFAULT)
+        PromptArgument(
+            name, description=_given(descriptions.get(name)), required=default is msgspec.NODEFAULT
+        )
         for name, (_, default) in signature.parameters.items()
     ]
     return arguments or UNSET

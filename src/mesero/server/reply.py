@@ -15,9 +15,11 @@ class Reply(Protocol):
         """Whether the answer went out: nothing may follow it."""
 
     async def notify(self, raw: bytes) -> None:
-        """Send a notification that belongs to the request. Dropped once it is answered or the client is gone."""
+        """Send a notification that belongs to the request; dropped once that is answered or cancelled."""
 
-    async def answer(self, raw: bytes, *, status: int = 200, headers: tuple[tuple[str, str], ...] = ()) -> None:
+    async def answer(
+        self, raw: bytes, *, status: int = 200, headers: tuple[tuple[str, str], ...] = ()
+    ) -> None:
         """Send the response, once; a second one is dropped.
 
         Args:

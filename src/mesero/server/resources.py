@@ -6,16 +6,18 @@ https://modelcontextprotocol.io/specification/2026-07-28/server/resources
 from __future__ import annotations
 
 import base64
+import copy
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
 from msgspec import UNSET
 
-from mesero.errors import UsageError
-from mesero.jsonrpc import check_finite, encode_value
+from mesero.errors import ResourceNotFoundError, UsageError
+from mesero.jsonrpc import encode_value
 from mesero.server.context import Context
 from mesero.server.functions import AsyncFunction, Signature
+from mesero.server.hints import plain_from
 from mesero.types import CacheScope, ReadResourceResult, Resource, ResourceContents, ResourceTemplate
 from mesero.uritemplates import UriTemplate
 
@@ -43,7 +45,8 @@ class ResourceEntry:
         cache_scope: CacheScope,
     ) -> None:
         if signature.parameters:
-            raise UsageError(f"{resource.uri}: a resource without variables takes no parameters, not {list(signature.parameters)}")
+            taken = list(signature.parameters)
+            raise UsageError(f"{resource.uri}: a resource without variables takes no parameters, not {taken}")
         self.resource = resource
         self.mime_type = resource.mime_type
         self.function = function
@@ -70,7 +73,9 @@ class TemplateEntry:
     ) -> None:
         self.template = template
         self.matcher = UriTemplate(template.uri_template)
-        required = {name for name, (_, default) in signature.parameters.items() if default is msgspec.NODEFAULT}
+        required = {
+            name for name, (_, default) in signature.parameters.items() if default is msgspec.NODEFAULT
+        }
         if not required <= set(self.matcher.names) <= set(signature.parameters):
             raise UsageError(
                 f"{template.uri_template}: its variables are {list(self.matcher.names)}, "
@@ -84,13 +89,14 @@ class TemplateEntry:
         self.cache_scope = cache_scope
 
     def find_arguments(self, uri: str) -> dict[str, Any] | None:
-        """The function's arguments for a URI; None when it does not match, or a value does not fit its type."""
+        """The function's arguments for a URI; None when it does not match, or a value not its type."""
         texts = self.matcher.match(uri)
         if texts is None:
             return None
         try:
             return {
-                name: msgspec.convert(text, self.parameters[name][0], strict=False) for name, text in texts.items()
+                name: msgspec.convert(text, self.parameters[name][0], strict=False)
+                for name, text in texts.items()
             }
         except msgspec.ValidationError:
             return None
@@ -99,13 +105,23 @@ class TemplateEntry:
 async def read_resource(
     entry: ResourceEntry | TemplateEntry, uri: str, arguments: Mapping[str, Any], context: Context
 ) -> ReadResourceResult:
-    """Run a resource's function for one URI."""
+    """Run a resource's function for one URI.
+
+    Raises:
+        ResourceNotFoundError: the function returned None: there is nothing under this URI (-32602).
+    """
     kwargs = dict(arguments)
     if entry.context_name is not None:
         kwargs[entry.context_name] = context
     value = await entry.function(**kwargs)
     if isinstance(value, ReadResourceResult):
-        return value
+        if not value.contents:
+            # A resource that does not exist never has an empty array of contents.
+            # https://modelcontextprotocol.io/specification/2026-07-28/server/resources#error-handling
+            raise ResourceNotFoundError(uri)
+        return copy.copy(value)  # It may be one object for all calls, and is about to be stamped.
+    if value is None:
+        raise ResourceNotFoundError(uri)
     contents = contents_from(value, uri, entry.mime_type)
     return ReadResourceResult(contents=contents, ttl_ms=entry.ttl_ms, cache_scope=entry.cache_scope)
 
@@ -122,11 +138,11 @@ def contents_from(value: Any, uri: str, mime_type: Any) -> list[ResourceContents
     if isinstance(value, Sequence) and value and all(isinstance(item, ResourceContents) for item in value):
         return list(value)
     if isinstance(value, str):
-        return [ResourceContents(uri=uri, text=value, mime_type="text/plain" if mime_type is UNSET else mime_type)]
+        return [
+            ResourceContents(uri=uri, text=value, mime_type="text/plain" if mime_type is UNSET else mime_type)
+        ]
     if isinstance(value, (bytes, bytearray, memoryview)):
         kind = "application/octet-stream" if mime_type is UNSET else mime_type
         return [ResourceContents(uri=uri, blob=base64.b64encode(value).decode(), mime_type=kind)]
-    plain = msgspec.to_builtins(value)
-    check_finite(plain)
     kind = "application/json" if mime_type is UNSET else mime_type
-    return [ResourceContents(uri=uri, text=encode_value(plain).decode(), mime_type=kind)]
+    return [ResourceContents(uri=uri, text=encode_value(plain_from(value)).decode(), mime_type=kind)]

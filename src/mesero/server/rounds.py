@@ -1,7 +1,8 @@
 """Questions in rounds: the handler runs from the top each time, with the answers so far.
 
-A round ends because the server has answered `input_required` and abandons the suspended handler: it is cancelled, so
-that its ``finally`` blocks run, and whatever it does after that is dropped. Nothing it could swallow decides.
+A round ends because the server has answered `input_required` and abandons the suspended handler: it is
+cancelled, so that its ``finally`` blocks run, and whatever it does after that is dropped. Nothing it could
+swallow decides.
 
 https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr
 """
@@ -9,13 +10,14 @@ https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr
 from __future__ import annotations
 
 import asyncio
+import inspect
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 import msgspec
 from msgspec import UNSET, Raw
 
-from mesero.jsonrpc import Request, encode_result
+from mesero.jsonrpc import Request, check_finite, encode_result, encode_value
 from mesero.modern.server import stamp_result
 from mesero.server.reply import Reply
 from mesero.server.state import RoundState, Sealer, binding_for
@@ -39,8 +41,15 @@ class Rounds:
         InvalidParamsError: its request state does not open (-32602).
     """
 
-    def __init__(  # noqa: PLR0913  (one request's facts, all keyword-only)
-        self, *, request: Request, params: Any, principal: Any, sealer: Sealer, server_meta: MetaObject, reply: Reply
+    def __init__(
+        self,
+        *,
+        request: Request,
+        params: Any,
+        principal: Any,
+        sealer: Sealer,
+        server_meta: MetaObject,
+        reply: Reply,
     ) -> None:
         self._request = request
         self._principal = principal
@@ -53,8 +62,9 @@ class Rounds:
         self._state = RoundState({}, {})
         if params.request_state is not UNSET:
             self._state = sealer.open(params.request_state, self._binding())
-        # "If additional, unexpected parameters are provided in the InputResponses object, the server SHOULD ignore"
-        # them: only the answers to what this handler asks are ever looked at.
+        # "If additional, unexpected parameters are provided in the InputResponses object, the server SHOULD
+        # ignore" them: only the answers to what this handler asks are ever looked at, and carried on.
+        # https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr#error-handling
         self._given: dict[str, Raw] = {} if params.input_responses is UNSET else params.input_responses
 
     def _binding(self) -> bytes:
@@ -73,19 +83,26 @@ class Rounds:
         return key in self._state.answers
 
     async def _end_round(self, questions: Mapping[str, InputRequest]) -> None:
-        result = InputRequiredResult(
-            input_requests=dict(questions), request_state=self._sealer.seal(self._state, self._binding())
-        )
-        stamp_result(result, self._server_meta)
-        self.has_ended = True
-        await self._reply.answer(encode_result(self._request.id, result))
-        if self._task is not None:
-            self._task.cancel()
-        # Until the cancellation arrives; for good in a handler that swallows it and comes back here.
+        if not self.has_ended:
+            state = self._sealer.seal(self._state, self._binding())
+            result = InputRequiredResult(input_requests=dict(questions), request_state=state)
+            stamp_result(result, self._server_meta)
+            raw = encode_result(self._request.id, result)
+            self.has_ended = True
+            await self._reply.answer(raw)
+            if self._task is not None:
+                self._task.cancel()
+        # Until the cancellation arrives; for good in a handler that swallowed it and asks again.
         await asyncio.get_running_loop().create_future()
 
-    async def once(self, key: str, make: Callable[[], Awaitable[Any]]) -> Any:
+    async def once(self, key: str, make: Callable[[], Awaitable[Any] | Any]) -> Any:
         """See `mesero.server.context.Asker.once`."""
         if key not in self._state.made:
-            self._state.made[key] = msgspec.to_builtins(await make())
+            value = make()
+            if inspect.isawaitable(value):
+                value = await value
+            # As it will come back in the next round: through JSON.
+            plain = msgspec.to_builtins(value)
+            check_finite(plain)
+            self._state.made[key] = msgspec.json.decode(encode_value(plain))
         return self._state.made[key]

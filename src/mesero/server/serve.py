@@ -1,7 +1,7 @@
 """One request, nine steps, in one place and in this order. The same code serves stdio, HTTP and memory.
 
-Steps 1 to 6 are the pure functions of `mesero.modern.envelope`. Whatever goes wrong ends in exactly one answer; a
-cancelled request has none.
+Steps 1 to 6 are the pure functions of `mesero.modern.envelope`. Whatever goes wrong ends in exactly one
+answer; only a request that its client cancelled has none.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from msgspec import UNSET
 
 from mesero.errors import InternalError, RpcError
 from mesero.extensions import MethodSpec
-from mesero.jsonrpc import Id, Message, Request, encode_error, encode_result
+from mesero.jsonrpc import Id, Message, Request, check_finite, encode_error, encode_result
 from mesero.modern.envelope import (
     Headers,
     check_headers,
@@ -44,9 +44,10 @@ __all__ = ["Arrival", "serve"]
 class Arrival(msgspec.Struct, frozen=True, gc=False):
     """A message as it reached the server.
 
-    ``message`` is the outcome of parsing (step 1), done once, before the era was selected: the message, or the error
-    that refuses it. ``request_id`` is the id to answer under, None when it could not be read. ``headers`` are the HTTP
-    header lines, None where there are none.
+    ``message`` is the outcome of parsing (step 1), done once, before the era was selected: the message, or
+    the error that refuses it. ``request_id`` is the id to answer under, None when it could not be read.
+    ``headers`` are the HTTP header lines, None where there are none. ``is_shared_channel`` says whether other
+    requests' messages travel on the same channel.
     """
 
     message: Message | RpcError
@@ -78,20 +79,17 @@ async def serve(server: Server, arrival: Arrival, reply: Reply) -> None:
         result = await server.operations[request.method](call)  # 8 run
         stamp_result(result, server.server_meta)
         await reply.answer(encode_result(request.id, result))
-    except NotAuthorizedError as error:
-        headers = () if error.challenge is None else (("WWW-Authenticate", error.challenge),)
-        await reply.answer(encode_error(arrival.request_id, error), status=error.status, headers=headers)
     except RpcError as error:
-        await reply.answer(encode_error(arrival.request_id, error), status=http_status_for(error))
+        await _refuse(server, arrival, reply, error)
     except asyncio.CancelledError:
-        # A handler that asked was abandoned by its own round, and the client has its answer: that is no cancellation.
-        if rounds is None or not rounds.has_ended:
-            raise
-        _uncancel()
-    except Exception as error:  # noqa: BLE001  (a server answers every request; the traceback goes to the log)
+        if not _is_answered_by(rounds):
+            _raise_if_cancelled()
+            inner = InternalError("internal error: the work was cancelled from within the server")
+            await _refuse(server, arrival, reply, inner)
+    except (Exception, SystemExit) as error:  # noqa: BLE001  (every request gets an answer)
         server.log_exception(f"request {arrival.request_id!r}", error)
         failure = InternalError(f"internal error: {type(error).__name__}: {error}")
-        await reply.answer(encode_error(arrival.request_id, failure))
+        await _refuse(server, arrival, reply, failure)
     finally:
         if context is not None:
             context.finish()  # 9 forget: the metadata goes with the request
@@ -110,7 +108,9 @@ def _routed(server: Server, request: Request, metadata: RequestMeta, spec: Metho
     return read_params(request, route(request, server.methods_offered))
 
 
-async def _authorized(server: Server, request: Request, metadata: RequestMeta, params: Any, arrival: Arrival) -> Any:
+async def _authorized(
+    server: Server, request: Request, metadata: RequestMeta, params: Any, arrival: Arrival
+) -> Any:
     if server.authorize is None:
         return None
     spec = server.methods[request.method]
@@ -124,7 +124,34 @@ async def _authorized(server: Server, request: Request, metadata: RequestMeta, p
     return await server.authorize(operation)
 
 
-def _uncancel() -> None:
+def _is_answered_by(rounds: Rounds | None) -> bool:
+    """Whether a handler that asked was abandoned by its own round: nobody cancelled the request."""
+    if rounds is None or not rounds.has_ended:
+        return False
     task = asyncio.current_task()
     if task is not None:
         task.uncancel()
+    return True
+
+
+def _raise_if_cancelled() -> None:
+    """Let a cancellation of this very request through; any other that left a handler is a failure."""
+    task = asyncio.current_task()
+    if task is None or task.cancelling():
+        raise asyncio.CancelledError
+
+
+async def _refuse(server: Server, arrival: Arrival, reply: Reply, error: RpcError) -> None:
+    status = http_status_for(error)
+    headers: tuple[tuple[str, str], ...] = ()
+    if isinstance(error, NotAuthorizedError):
+        status, headers = error.status, error.headers
+    try:
+        check_finite(error.data)
+        raw = encode_error(arrival.request_id, error)
+    except (TypeError, ValueError, RecursionError) as cause:
+        # What cannot be written is left out; the client waits for an answer all the same.
+        server.log_exception(f"request {arrival.request_id!r}: an error without a JSON form", cause)
+        text = error.message.encode("utf-8", "backslashreplace").decode()
+        raw = encode_error(arrival.request_id, RpcError(text, code=error.code))
+    await reply.answer(raw, status=status, headers=headers)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import traceback
 from collections.abc import Callable, Mapping, Sequence
@@ -10,25 +11,31 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 from msgspec import UNSET, UnsetType
 
 from mesero.errors import UsageError
-from mesero.extensions import Extension, MethodSpec, listen_keys_with, methods_with
-from mesero.jsonrpc import MAX_MESSAGE_BYTES, Request
+from mesero.extensions import Extension, MethodSpec, listen_keys_with, methods_with, needs_of_filter
+from mesero.jsonrpc import MAX_MESSAGE_BYTES, Request, encode_value
 from mesero.modern import REVISIONS, methods
 from mesero.modern.envelope import find_name
 from mesero.modern.headers import HeaderMark
-from mesero.modern.server import server_meta_for
+from mesero.modern.server import read_filter, server_meta_for
 from mesero.server.authorization import Authorize
 from mesero.server.bus import Bus, Change, MemoryBus
 from mesero.server.catalog import SortedList
 from mesero.server.functions import async_function_for, read_signature
 from mesero.server.operations import OPERATIONS, Operate
 from mesero.server.prompts import CompletionEntry, PromptEntry
-from mesero.server.registration import prompt_entry_from, resource_entry_from, template_entry_from, tool_entry_from
+from mesero.server.registration import (
+    check_cache_hints,
+    prompt_entry_from,
+    resource_entry_from,
+    template_entry_from,
+    tool_entry_from,
+)
 from mesero.server.reply import Reply
 from mesero.server.resources import ResourceEntry, TemplateEntry
 from mesero.server.rounds import Rounds
 from mesero.server.state import Sealer
 from mesero.server.stream import StreamConnection
-from mesero.server.subscriptions import Subscription
+from mesero.server.subscriptions import Subscriptions
 from mesero.server.threads import WorkerThreads
 from mesero.server.tools import ToolEntry
 from mesero.types import (
@@ -64,7 +71,9 @@ class Server:
         state_keys: Keys that seal request state; replicas share them. The first one seals, all open.
         bus: Carries change notifications; replicas share one.
         authorize: Asked before every operation; see `mesero.server.authorization`.
-        extensions: Protocol extensions, each with the functions of its methods.
+        extensions: Protocol extensions, each with its functions by name: of its methods, of core methods that
+            it wraps, and of its filter members (``call.params`` is the member's value; returned is the part
+            to honour, or None).
         max_threads: The most plain functions that run at once.
         max_message_bytes: The longest message accepted, in bytes.
         log: Takes lines for the server's operator; stderr by default.
@@ -72,7 +81,7 @@ class Server:
     https://modelcontextprotocol.io/specification/2026-07-28/server/index
     """
 
-    def __init__(  # noqa: PLR0913  (a server's settings, all but the name keyword-only)
+    def __init__(
         self,
         name: str,
         *,
@@ -93,8 +102,9 @@ class Server:
         max_message_bytes: int = MAX_MESSAGE_BYTES,
         log: Callable[[str], None] | None = None,
     ) -> None:
-        if page_size < 1 or list_ttl_ms < 0:
-            raise UsageError("page_size is at least 1 and list_ttl_ms at least 0")
+        if page_size < 1:
+            raise UsageError("page_size is at least 1")
+        check_cache_hints(list_ttl_ms, list_cache_scope)
         self.info = Implementation(
             name,
             version,
@@ -113,17 +123,20 @@ class Server:
         self.server_meta = server_meta_for(Implementation(name, version, title=_given(title)))
         self.sealer = Sealer(state_keys)
         self.threads = WorkerThreads(max_threads)
-        self.log = log or _log_to_stderr
+        self._log = log or _log_to_stderr
         self._bus: Bus = bus or MemoryBus()
         self._needs_of_tools = False
         self._offered: dict[str, MethodSpec] | None = None
         self.tools: SortedList[ToolEntry] = SortedList("tool", self._changer(methods.TOOLS_CHANGED))
-        self.resources: SortedList[ResourceEntry] = SortedList("resource", self._changer(methods.RESOURCES_CHANGED))
-        self.templates: SortedList[TemplateEntry] = SortedList("template", self._changer(methods.RESOURCES_CHANGED))
+        self.resources: SortedList[ResourceEntry] = SortedList(
+            "resource", self._changer(methods.RESOURCES_CHANGED)
+        )
+        self.templates: SortedList[TemplateEntry] = SortedList(
+            "template", self._changer(methods.RESOURCES_CHANGED)
+        )
         self.prompts: SortedList[PromptEntry] = SortedList("prompt", self._changer(methods.PROMPTS_CHANGED))
         self.completions: dict[tuple[str, str], CompletionEntry] = {}
-        self.subscriptions: set[Subscription] = set()
-        self._unsubscribe = self._bus.subscribe(self._hear)
+        self.subscriptions = Subscriptions(self._bus)
         self._add_extensions(extensions)
 
     def _add_extensions(self, pairs: Sequence[tuple[Extension, Mapping[str, Operate]]]) -> None:
@@ -137,7 +150,8 @@ class Server:
                 raise UsageError(f"{extension.identifier}: no function for {', '.join(sorted(missing))}")
             self.operations.update(functions)
 
-    # -- registering ---------------------------------------------------------------------------------------------------
+    # -- registering
+    # ---------------------------------------------------------------------------------------------------
 
     @overload
     def tool(self, function: F) -> F: ...
@@ -146,15 +160,16 @@ class Server:
     def tool(self, function: F | None = None, **options: Any) -> F | Callable[[F], F]:
         """Register a function as a tool: ``@server.tool`` or ``@server.tool(name=…, …)``.
 
-        Its parameters become the input schema, its docstring the descriptions, its return annotation the output schema.
-        A parameter annotated `Context` gets the request's context.
+        Its parameters become the input schema, its docstring the descriptions, its return annotation the
+        output schema. A parameter annotated `Context` gets the request's context.
 
         Args:
             function: The function; a plain ``def`` runs in a worker thread.
-            options: ``name``, ``title``, ``description``, ``annotations``, ``icons``, ``meta``; ``input_schema`` and
-                ``output_schema`` (JSON Schema, instead of those of the hints: the function then takes the members as
-                keyword arguments, as they came); ``requires`` (client capabilities without which a call is refused,
-                for example ``{"sampling": {}}``); ``inline=True`` to run a plain function in the event loop.
+            options: ``name``, ``title``, ``description``, ``annotations``, ``icons``, ``meta``;
+                ``input_schema`` and ``output_schema`` (JSON Schema, instead of those of the hints: the
+                function then takes the members as keyword arguments, as they came); ``requires`` (client
+                capabilities without which a call is refused, for example ``{"sampling": {}}``);
+                ``inline=True`` to run a plain function in the event loop.
 
         Raises:
             UsageError: the name is taken, or a hint has no JSON form.
@@ -175,8 +190,9 @@ class Server:
 
         Args:
             uri: A URI, or a template of RFC 6570 whose variables are the function's parameters.
-            options: ``name``, ``title``, ``description``, ``mime_type``, ``annotations``, ``icons``, ``meta``, ``size``
-                (bytes, no templates); ``ttl_ms`` and ``cache_scope`` of what is read; ``inline``.
+            options: ``name``, ``title``, ``description``, ``mime_type``, ``annotations``, ``icons``,
+                ``meta``, ``size`` (bytes, no templates); ``ttl_ms`` and ``cache_scope`` of what is read;
+                ``inline``.
 
         Raises:
             UsageError: the URI is taken, or its variables are not the function's parameters.
@@ -222,8 +238,8 @@ class Server:
             argument: The argument's name.
             inline: Run a plain function in the event loop.
 
-        The function takes what was typed and, if it has a second parameter, the arguments settled before; it returns
-        texts, best first. https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/completion
+        The function takes what was typed and, if it has a second parameter, the arguments settled before;
+        it returns texts, best first. https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/completion
         """
 
         def register(function: F) -> F:
@@ -234,7 +250,8 @@ class Server:
 
         return register
 
-    # -- changes -------------------------------------------------------------------------------------------------------
+    # -- changes
+    # -------------------------------------------------------------------------------------------------------
 
     def _changer(self, method: str) -> Callable[[], None]:
         def changed() -> None:
@@ -248,33 +265,40 @@ class Server:
 
         https://modelcontextprotocol.io/specification/2026-07-28/server/resources#subscriptions
         """
-        self._bus.publish(Change(methods.RESOURCE_UPDATED, uri))
+        self.notify_changed(methods.RESOURCE_UPDATED, {"uri": uri}, subject=uri)
 
-    def notify_changed(self, method: str) -> None:
-        """Tell everybody who listens for it that something changed, by the method of the notification."""
-        self._bus.publish(Change(method))
+    def notify_changed(
+        self, method: str, params: Mapping[str, Any] | None = None, *, subject: str | None = None
+    ) -> None:
+        """Tell everybody who listens for it that something changed.
 
-    def _hear(self, change: Change) -> None:
-        for subscription in list(self.subscriptions):
-            subscription.publish(change)
+        Args:
+            method: The method of the notification.
+            params: Its parameters.
+            subject: What a list in a filter has to name to hear of it, for example a URI.
+        """
+        self._bus.publish(Change(method, subject, encode_value(params or {})))
 
     def end_subscriptions(self) -> None:
         """End every open `subscriptions/listen` in good order, for example before a shutdown."""
-        for subscription in list(self.subscriptions):
-            subscription.end()
+        self.subscriptions.end_all()
 
-    # -- what the nine steps ask ---------------------------------------------------------------------------------------
+    # -- what the nine steps ask
+    # ---------------------------------------------------------------------------------------
 
     @property
     def capabilities(self) -> ServerCapabilities:
         """What the server declares, from what is registered."""
-        has_resources = len(self.resources) or len(self.templates)
+        # What was there once stays declared: a set of tools "MAY be empty and MAY change over time".
+        # https://modelcontextprotocol.io/specification/2026-07-28/server/tools#capabilities
+        has_resources = self.resources.was_used or self.templates.was_used
         return ServerCapabilities(
-            tools=ToolsCapability(list_changed=True) if len(self.tools) else UNSET,
+            tools=ToolsCapability(list_changed=True) if self.tools.was_used else UNSET,
             resources=ResourcesCapability(subscribe=True, list_changed=True) if has_resources else UNSET,
-            prompts=PromptsCapability(list_changed=True) if len(self.prompts) else UNSET,
+            prompts=PromptsCapability(list_changed=True) if self.prompts.was_used else UNSET,
             completions={} if self.completions else UNSET,
-            # `Context.log` is always there. https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/logging#capabilities
+            # `Context.log` is always there.
+            # https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/logging#capabilities
             logging={},
             extensions={one.identifier: dict(one.settings) for one in self.extensions} or UNSET,
         )
@@ -306,6 +330,8 @@ class Server:
             entry = self.tools.find(find_name(request, spec) or "")
             if entry is not None:
                 return entry.needs
+        if self.extensions and spec.name == methods.LISTEN:
+            return needs_of_filter(read_filter(request), self.extensions)
         return spec.needs
 
     def rounds_for(self, request: Request, params: Any, principal: Any, reply: Reply) -> Rounds:
@@ -319,11 +345,17 @@ class Server:
             reply=reply,
         )
 
+    def log(self, text: str) -> None:
+        """Tell the operator. Never raises: a log that is closed is no reason to leave a client waiting."""
+        with contextlib.suppress(Exception):
+            self._log(text)
+
     def log_exception(self, what: str, error: BaseException) -> None:
         """A traceback for the operator; nothing of it goes on the wire."""
         self.log(f"{what} raised:\n" + "".join(traceback.format_exception(error)))
 
-    # -- running -------------------------------------------------------------------------------------------------------
+    # -- running
+    # -------------------------------------------------------------------------------------------------------
 
     def connect(self, send: Callable[[bytes], None]) -> StreamConnection:
         """A connection over any byte stream: give it bytes with ``receive_bytes``, it sends with ``send``."""
@@ -334,7 +366,7 @@ class Server:
 
         While it runs, ``print`` and child processes write to stderr: stdout belongs to the protocol.
         """
-        from mesero.server.stdio import run_stdio  # noqa: PLC0415  (only for servers on stdio)
+        from mesero.server.stdio import run_stdio
 
         run_stdio(self)
 
@@ -345,7 +377,7 @@ class Server:
             path: Where the endpoint is.
             options: See `mesero.server.http.HttpApp`.
         """
-        from mesero.server.http import HttpApp  # noqa: PLC0415  (only for servers on HTTP)
+        from mesero.server.http import HttpApp
 
         return HttpApp(self, path=path, **options)
 
@@ -356,4 +388,3 @@ def _given(value: str | None) -> str | UnsetType:
 
 def _log_to_stderr(text: str) -> None:
     print(text, file=sys.stderr, flush=True)  # noqa: T201  (the operator's channel)
-

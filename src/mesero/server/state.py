@@ -1,8 +1,8 @@
-"""Sealed request state: what a multi-round request must remember travels through the client, which can neither read
-nor change it.
+"""Sealed request state: what a multi-round request must remember travels through the client, which can
+neither read nor change it.
 
-AES-GCM; bound to the caller, the method and its parameters; valid for a short time; under one of several keys, so that
-replicas share them and keys can be rotated.
+AES-GCM; bound to the caller, the method and its parameters; valid for a short time; under one of several
+keys, so that replicas share them and keys can be rotated.
 
 https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr#server-requirements-basic-workflow
 """
@@ -10,7 +10,6 @@ https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr#ser
 from __future__ import annotations
 
 import base64
-import binascii
 import hashlib
 import secrets
 import time
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["RoundState", "Sealer", "binding_for"]
 
-MAX_STATE_BYTES = 32 * 1024
+_MAX_STATE_BYTES = 32 * 1024
 _NONCE_BYTES = 12
 _KEY_SIZES = (16, 24, 32)
 _NOT_PART = ("_meta", "inputResponses", "requestState")
@@ -49,15 +48,35 @@ def binding_for(principal: Any, method: str, raw_params: bytes) -> bytes:
     """What a state is bound to: the caller, the method and the parameters without metadata and answers."""
     params = msgspec.json.decode(raw_params)
     kept = {name: value for name, value in params.items() if name not in _NOT_PART}
-    text = msgspec.json.encode([repr(principal), method, kept], order="sorted")
+    text = msgspec.json.encode([_identity_of(principal), method, kept], order="sorted")
     return hashlib.sha256(text).digest()
+
+
+def _identity_of(principal: Any) -> list[Any]:
+    """What tells a principal from others, the same in every process: its class and its data.
+
+    Raises:
+        InternalError: an object that shows nothing but its place in memory.
+    """
+    kind = type(principal)
+    try:
+        return [kind.__qualname__, msgspec.to_builtins(principal)]
+    except TypeError:
+        text = repr(principal)
+        if f" at {hex(id(principal))}" in text:
+            what = f"a principal of the class {kind.__qualname__} looks different in every request"
+            raise InternalError(
+                f"{what}; give it a __repr__, or let the authorization hook return data"
+            ) from None
+        return [kind.__qualname__, text]
 
 
 class Sealer:
     """Seals and opens request states.
 
     Args:
-        keys: AES keys of 16, 24 or 32 bytes: the first one seals, all of them open. By default one of this process's own.
+        keys: AES keys of 16, 24 or 32 bytes: the first one seals, all of them open. By default one of this
+        process's own.
         ttl_s: How long a state stays valid, in seconds.
         clock: Seconds since the epoch.
     """
@@ -75,7 +94,7 @@ class Sealer:
     def _all_ciphers(self) -> tuple[AESGCM, ...]:
         if self._ciphers is None:
             # Imported by the first question asked, not at start.
-            from cryptography.hazmat.primitives.ciphers.aead import AESGCM  # noqa: PLC0415
+            from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
             self._ciphers = tuple(AESGCM(key) for key in self._keys)
         return self._ciphers
@@ -89,8 +108,10 @@ class Sealer:
         plain = msgspec.json.encode(_Payload(self._clock() + self._ttl_s, state))
         nonce = secrets.token_bytes(_NONCE_BYTES)
         sealed = base64.urlsafe_b64encode(nonce + self._all_ciphers()[0].encrypt(nonce, plain, binding))
-        if len(sealed) > MAX_STATE_BYTES:
-            raise InternalError(f"the request state has {len(sealed)} bytes, more than {MAX_STATE_BYTES}; keep it in a store")
+        if len(sealed) > _MAX_STATE_BYTES:
+            raise InternalError(
+                f"the request state has {len(sealed)} bytes, more than {_MAX_STATE_BYTES}; keep it in a store"
+            )
         return sealed.decode()
 
     def open(self, text: str, binding: bytes) -> RoundState:
@@ -100,11 +121,8 @@ class Sealer:
             InvalidParamsError: forged, changed, expired, or of another caller or request (-32602).
         """
         try:
-            if len(text) > MAX_STATE_BYTES:
-                raise ValueError("too long")
-            sealed = base64.b64decode(text.encode(), altchars=b"-_", validate=True)
-            payload = msgspec.json.decode(self._decrypt(sealed, binding), type=_Payload)
-        except (ValueError, binascii.Error, msgspec.MsgspecError):
+            payload = msgspec.json.decode(self._decrypt(text, binding), type=_Payload)
+        except ValueError:
             raise InvalidParamsError(
                 "the request state does not open: it was changed, or belongs to another caller or request; "
                 "start the operation again"
@@ -113,9 +131,12 @@ class Sealer:
             raise InvalidParamsError("the request state has expired; start the operation again")
         return payload.state
 
-    def _decrypt(self, sealed: bytes, binding: bytes) -> bytes:
-        from cryptography.exceptions import InvalidTag  # noqa: PLC0415  (see _all_ciphers)
+    def _decrypt(self, text: str, binding: bytes) -> bytes:
+        from cryptography.exceptions import InvalidTag
 
+        if len(text) > _MAX_STATE_BYTES:
+            raise ValueError("too long")
+        sealed = base64.b64decode(text.encode(), altchars=b"-_", validate=True)
         nonce, body = sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:]
         for cipher in self._all_ciphers():
             try:

@@ -1,7 +1,8 @@
 """stdio, the server's side: this process's own stdin and stdout.
 
-stdout belongs to the protocol: the real one is kept aside under another descriptor, and descriptor 1 becomes stderr, so
-that ``print``, C libraries and child processes cannot write into the messages. Children do not inherit stdin either.
+stdout belongs to the protocol: the real one is kept aside under another descriptor, and descriptor 1 becomes
+stderr, so that ``print``, C libraries and child processes cannot write into the messages. Children do not
+inherit stdin either.
 
 https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio
 """
@@ -15,8 +16,8 @@ import signal
 import stat
 import sys
 import threading
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, cast
+from collections.abc import Coroutine, Iterator
+from typing import TYPE_CHECKING, Any, Protocol
 
 from mesero.server.stream import StreamConnection
 
@@ -25,28 +26,34 @@ if TYPE_CHECKING:
 
 __all__ = ["own_stdio", "run_stdio", "serve_stdio"]
 
-_CHUNK = 256 * 1024
-_FINISH_WAIT_S = 5.0
+_CHUNK_BYTES = 256 * 1024
+_EOF_WAIT_S = 5.0
+"""How long what is in flight may take after stdin ended: a client that pipes requests in still reads."""
+_SIGNAL_WAIT_S = 0.5
+"""How long it may take after SIGTERM or SIGINT."""
 
 
 @contextlib.contextmanager
 def own_stdio() -> Iterator[tuple[int, int]]:
     """Take stdin and stdout for the protocol; yields their descriptors and gives both back at the end."""
-    sys.stdout.flush()
-    stdin, stdout = os.dup(0), os.dup(1)
-    null = os.open(os.devnull, os.O_RDONLY)
     python_stdout = sys.stdout
+    if python_stdout is not None:
+        python_stdout.flush()
+    stdin, stdout = os.dup(0), os.dup(1)
+    null = os.open(os.devnull, os.O_RDWR)
     os.dup2(null, 0)
-    os.dup2(2, 1)
+    try:
+        os.dup2(2, 1)
+    except OSError:  # Started without a stderr.
+        os.dup2(null, 1)
     os.close(null)
     sys.stdout = sys.stderr
     try:
         yield stdin, stdout
     finally:
         sys.stdout = python_stdout
-        with contextlib.suppress(OSError):
-            os.dup2(stdin, 0)
-            os.dup2(stdout, 1)
+        os.dup2(stdin, 0)
+        os.dup2(stdout, 1)
         os.close(stdin)
         os.close(stdout)
 
@@ -57,83 +64,74 @@ def run_stdio(server: Server) -> None:
         _run_loop(serve_stdio(server, stdin, stdout))
 
 
-def _run_loop(main: object) -> None:
+def _run_loop(main: Coroutine[Any, Any, None]) -> None:
     try:
-        import uvloop  # noqa: PLC0415  (used where it is installed)
+        import uvloop
     except ImportError:
-        asyncio.run(main)  # type: ignore[arg-type]  # a coroutine, typed as object for both runners
+        asyncio.run(main)
     else:
-        uvloop.run(main)  # type: ignore[arg-type]  # a coroutine, typed as object for both runners
+        uvloop.run(main)
 
 
-class _Reader(asyncio.Protocol):
-    """Bytes of stdin into the connection."""
+class _Ending:
+    """Why and how fast to end: set by the end of stdin, by signals, and by a stdout that broke."""
 
-    def __init__(self, connection: StreamConnection, ended: asyncio.Event) -> None:
-        self._connection = connection
-        self._ended = ended
+    def __init__(self) -> None:
+        self.has_come = asyncio.Event()
+        self.is_urgent = asyncio.Event()
+        self.wait_s = _EOF_WAIT_S
 
-    def data_received(self, data: bytes) -> None:
-        self._connection.receive_bytes(data)
+    def end_input(self) -> None:
+        self.has_come.set()
 
-    def eof_received(self) -> bool:
-        self._ended.set()
-        return False
+    def end_by_signal(self) -> None:
+        """The first one asks; the second one, or one after the end of stdin, insists."""
+        if self.has_come.is_set():
+            self.is_urgent.set()
+        self.wait_s = _SIGNAL_WAIT_S
+        self.has_come.set()
 
-    def connection_lost(self, exc: Exception | None) -> None:
-        del exc
-        self._ended.set()
+    def end_output(self) -> None:
+        """Nobody reads any more."""
+        self.is_urgent.set()
+        self.has_come.set()
 
-
-class _Writer(asyncio.Protocol):
-    """Room on stdout, told to the connection; and the end of stdout, told to the server."""
-
-    def __init__(self, gone: asyncio.Event) -> None:
-        self._gone = gone
-        self.connection: StreamConnection | None = None
-        self.reader: asyncio.ReadTransport | None = None
-
-    def pause_writing(self) -> None:
-        # A client that does not read its answers is not read from either.
-        if self.connection is not None:
-            self.connection.pause_writing()
-        if self.reader is not None:
-            self.reader.pause_reading()
-
-    def resume_writing(self) -> None:
-        if self.connection is not None:
-            self.connection.resume_writing()
-        if self.reader is not None:
-            self.reader.resume_reading()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        del exc
-        self._gone.set()
+    async def wait_for(self, work: Coroutine[Any, Any, None]) -> None:
+        """Wait for work, unless the end becomes urgent."""
+        tasks = {asyncio.ensure_future(work), asyncio.ensure_future(self.is_urgent.wait())}
+        _, unfinished = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        for task in unfinished:
+            task.cancel()
+        await asyncio.wait(tasks)
 
 
 async def serve_stdio(server: Server, stdin: int, stdout: int) -> None:
     """Serve on two descriptors until the input ends, the output breaks, or SIGTERM or SIGINT arrives."""
-    loop = asyncio.get_running_loop()
-    ended = asyncio.Event()
+    ending = _Ending()
+    with _keeping_mode(stdin), _keeping_mode(stdout):
+        await _serve_until(server, stdin, stdout, ending)
+
+
+async def _serve_until(server: Server, stdin: int, stdout: int, ending: _Ending) -> None:
     for name in ("SIGINT", "SIGTERM"):
         # Not from other threads than the main one, and not on Windows.
         with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
-            loop.add_signal_handler(getattr(signal, name), ended.set)
-    writer = _Writer(ended)
-    send, close_output = await _open_output(writer, stdout)
-    connection = server.connect(send)
-    writer.connection = connection
-    close_input = await _open_input(connection, writer, stdin, ended)
+            asyncio.get_running_loop().add_signal_handler(getattr(signal, name), ending.end_by_signal)
+    output = await _open_output(stdout, ending)
+    connection = server.connect(output.send)
+    close_input = await _open_input(connection, output, stdin, ending)
     try:
-        await ended.wait()
+        await ending.has_come.wait()
         # "Servers SHOULD exit promptly when their standard input is closed."
         # https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio#shutdown
         connection.receive_eof()
         server.end_subscriptions()
-        await connection.finish(_FINISH_WAIT_S)
+        await ending.wait_for(connection.finish(ending.wait_s))
+        await connection.aclose()
+        await ending.wait_for(output.drain(ending.wait_s))
     finally:
         close_input()
-        await close_output()
+        output.close()
         server.threads.close()
 
 
@@ -142,46 +140,150 @@ def _is_pollable(descriptor: int) -> bool:
     return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
 
 
-async def _open_output(writer: _Writer, stdout: int):  # type: ignore[no-untyped-def]  # noqa: ANN202  (two closures; see the two returns)
-    loop = asyncio.get_running_loop()
+@contextlib.contextmanager
+def _keeping_mode(descriptor: int) -> Iterator[None]:
+    """The event loop makes a pipe non-blocking for everybody who has it: undone at the end."""
+    is_blocking = os.get_blocking(descriptor)
+    try:
+        yield
+    finally:
+        os.set_blocking(descriptor, is_blocking)
+
+
+# -- out -----------------------------------------------------------------------------------------------------
+
+
+class _Output(Protocol):
+    reader: asyncio.ReadTransport | None
+    """The input, which is not read from while the client does not read."""
+    connection: StreamConnection | None
+
+    def send(self, data: bytes) -> None: ...
+    async def drain(self, wait_s: float) -> None: ...
+    def close(self) -> None: ...
+
+
+async def _open_output(stdout: int, ending: _Ending) -> _Output:
     if not _is_pollable(stdout):
-
-        def write_blocking(data: bytes) -> None:
-            view = memoryview(data)
-            while view:
-                view = view[os.write(stdout, view) :]
-
-        async def nothing_to_close() -> None:
-            return None
-
-        return write_blocking, nothing_to_close
+        return _FileOutput(stdout, ending)
+    output = _PipeOutput(ending)
     pipe = os.fdopen(os.dup(stdout), "wb", buffering=0)
-    transport, _ = await loop.connect_write_pipe(lambda: writer, pipe)
-    output = cast("asyncio.WriteTransport", transport)
-
-    async def close() -> None:
-        for _ in range(500):
-            if output.is_closing() or not output.get_write_buffer_size():
-                break
-            await asyncio.sleep(0.01)
-        output.close()
-
-    return output.write, close
+    transport, _ = await asyncio.get_running_loop().connect_write_pipe(lambda: output, pipe)
+    output.transport = transport
+    return output
 
 
-async def _open_input(connection: StreamConnection, writer: _Writer, stdin: int, ended: asyncio.Event):  # type: ignore[no-untyped-def]  # noqa: ANN202  (a closure; see the two returns)
+class _FileOutput:
+    """A file or a terminal: written to directly."""
+
+    def __init__(self, stdout: int, ending: _Ending) -> None:
+        self._stdout = stdout
+        self._ending = ending
+        self.reader: asyncio.ReadTransport | None = None
+        self.connection: StreamConnection | None = None
+
+    def send(self, data: bytes) -> None:
+        view = memoryview(data)
+        try:
+            while view:
+                view = view[os.write(self._stdout, view) :]
+        except OSError:
+            self._ending.end_output()
+
+    async def drain(self, wait_s: float) -> None:
+        """Nothing waits."""
+
+    def close(self) -> None:
+        """It is not ours."""
+
+
+class _PipeOutput(asyncio.Protocol):
+    """A pipe or socket: what does not fit waits, and whoever makes more of it as well."""
+
+    transport: asyncio.WriteTransport
+
+    def __init__(self, ending: _Ending) -> None:
+        self._ending = ending
+        self._has_room = asyncio.Event()
+        self.reader: asyncio.ReadTransport | None = None
+        self.connection: StreamConnection | None = None
+
+    def send(self, data: bytes) -> None:
+        self.transport.write(data)
+
+    def pause_writing(self) -> None:
+        # A client that does not read its answers is not read from either.
+        self._has_room.clear()
+        if self.connection is not None:
+            self.connection.pause_writing()
+        if self.reader is not None and not self.reader.is_closing():
+            self.reader.pause_reading()
+
+    def resume_writing(self) -> None:
+        self._has_room.set()
+        if self.connection is not None:
+            self.connection.resume_writing()
+        if self.reader is not None and not self.reader.is_closing():
+            self.reader.resume_reading()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        del exc
+        self._has_room.set()
+        self._ending.end_output()
+
+    async def drain(self, wait_s: float) -> None:
+        self.transport.set_write_buffer_limits(high=0)
+        if self.transport.get_write_buffer_size() and not self.transport.is_closing():
+            self._has_room.clear()
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._has_room.wait(), wait_s)
+
+    def close(self) -> None:
+        self.transport.close()
+
+
+# -- in ------------------------------------------------------------------------------------------------------
+
+
+class _PipeInput(asyncio.Protocol):
+    """Bytes of stdin into the connection."""
+
+    def __init__(self, connection: StreamConnection, ending: _Ending) -> None:
+        self._connection = connection
+        self._ending = ending
+
+    def data_received(self, data: bytes) -> None:
+        self._connection.receive_bytes(data)
+
+    def eof_received(self) -> bool:
+        self._ending.end_input()
+        return False
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        del exc
+        self._ending.end_input()
+
+
+async def _open_input(connection: StreamConnection, output: _Output, stdin: int, ending: _Ending) -> Any:
+    """Begin to read; gives back the function that ends it."""
+    output.connection = connection
     loop = asyncio.get_running_loop()
     if _is_pollable(stdin):
         pipe = os.fdopen(os.dup(stdin), "rb", buffering=0)
-        transport, _ = await loop.connect_read_pipe(lambda: _Reader(connection, ended), pipe)
-        writer.reader = transport
+        transport, _ = await loop.connect_read_pipe(lambda: _PipeInput(connection, ending), pipe)
+        output.reader = transport
         return transport.close
 
+    async def take(data: bytes) -> None:
+        connection.receive_bytes(data)
+        await connection.drain()
+
     def read_in_thread() -> None:
-        # A file or a terminal: nothing to poll, so a thread reads it.
-        while data := os.read(stdin, _CHUNK):
-            loop.call_soon_threadsafe(connection.receive_bytes, data)
-        loop.call_soon_threadsafe(ended.set)
+        # A file or a terminal: nothing to poll, so a thread reads it, one chunk after the other.
+        with contextlib.suppress(RuntimeError):  # The loop is closed: nobody wants more.
+            while data := os.read(stdin, _CHUNK_BYTES):
+                asyncio.run_coroutine_threadsafe(take(data), loop).result()
+            loop.call_soon_threadsafe(ending.end_input)
 
     threading.Thread(target=read_in_thread, daemon=True, name="mesero stdin").start()
     return lambda: None

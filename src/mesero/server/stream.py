@@ -1,6 +1,7 @@
-"""The server's end of a newline-delimited byte stream: one connection, many requests at once, no memory of any.
+"""The server's end of a newline-delimited byte stream: one connection, many requests, no memory of any.
 
-Knows what is in flight, so that a cancellation finds it and an id is not used twice; knows nothing of finished requests.
+It knows what is in flight, so that a cancellation finds it and an id is not used twice; it knows nothing of
+finished requests.
 
 https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio
 """
@@ -9,11 +10,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
+from msgspec import UNSET
 
-from mesero.errors import InvalidRequestError, ParseError, RpcError
+from mesero.errors import INVALID_REQUEST, InvalidRequestError, ParseError, RpcError
 from mesero.framing import LineFramer, TooLong
 from mesero.jsonrpc import Id, Notification, Request, encode_error, find_id
 from mesero.modern.envelope import parse_message
@@ -26,15 +28,20 @@ if TYPE_CHECKING:
 
 __all__ = ["StreamConnection", "StreamReply"]
 
+_CLOSE_WAIT_S = 5.0
+"""How long what is cancelled may take to clean up, in seconds."""
+
 
 class StreamReply:
     """The way back for one request on the shared channel."""
 
-    __slots__ = ("_connection", "is_answered")
+    __slots__ = ("_connection", "_request_id", "is_answered", "task")
 
-    def __init__(self, connection: StreamConnection) -> None:
+    def __init__(self, connection: StreamConnection, request_id: Id | None) -> None:
         self._connection = connection
+        self._request_id = request_id
         self.is_answered = False
+        self.task: asyncio.Task[None] | None = None
 
     async def notify(self, raw: bytes) -> None:
         """See `mesero.server.reply.Reply.notify`."""
@@ -42,12 +49,20 @@ class StreamReply:
             self._connection.write(raw)
             await self._connection.drain()
 
-    async def answer(self, raw: bytes, *, status: int = 200, headers: tuple[tuple[str, str], ...] = ()) -> None:
+    async def answer(
+        self, raw: bytes, *, status: int = 200, headers: tuple[tuple[str, str], ...] = ()
+    ) -> None:
         """See `mesero.server.reply.Reply.answer`."""
         del status, headers  # A stream has neither.
         if not self.is_answered:
-            self.is_answered = True
+            self.silence()
             self._connection.write(raw)
+
+    def silence(self) -> None:
+        """Nothing more may be sent for the request, and its id is free again."""
+        self.is_answered = True
+        if self._request_id is not None:
+            self._connection.release_id(self._request_id)
 
 
 class StreamConnection:
@@ -62,16 +77,21 @@ class StreamConnection:
         self._server = server
         self._send = send
         self._framer = LineFramer(max_bytes=server.max_message_bytes)
-        self._running: dict[Id, tuple[asyncio.Task[None], StreamReply]] = {}
+        self._in_flight: dict[Id, StreamReply] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
         self._pending: list[bytes] = []
         self._has_written = False
         self._is_closed = False
         self._may_write: asyncio.Future[None] | None = None
 
-    # -- out -----------------------------------------------------------------------------------------------------------
+    # -- out -------------------------------------------------------------------------------------------------
 
     def write(self, raw: bytes) -> None:
-        """The first line of a turn of the loop goes out at once, the others of that turn together at its end."""
+        """The first line of a turn of the loop goes out at once, the others of that turn together at its end.
+
+        "Messages … MUST NOT contain embedded newlines": what was encoded elsewhere may have some.
+        https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio
+        """
         if self._is_closed:
             return
         if b"\n" in raw:
@@ -107,13 +127,16 @@ class StreamConnection:
         if self._may_write is not None:
             await asyncio.shield(self._may_write)
 
-    # -- in ------------------------------------------------------------------------------------------------------------
+    # -- in --------------------------------------------------------------------------------------------------
 
     def receive_bytes(self, data: bytes) -> None:
         """Take what the client wrote."""
+        if self._is_closed:
+            return
         for frame in self._framer.receive(data):
             if isinstance(frame, TooLong):
-                self.write(encode_error(None, ParseError(f"a message longer than the limit of {frame.max_bytes} bytes")))
+                limit = f"a message longer than the limit of {frame.max_bytes} bytes"
+                self.write(encode_error(None, ParseError(limit)))
             else:
                 self._receive_line(frame)
 
@@ -127,74 +150,103 @@ class StreamConnection:
         try:
             message = parse_message(raw, refuse_twins=False)
         except RpcError as error:
-            self._start(Arrival(error, find_id(raw), is_shared_channel=True))
+            if error.code != INVALID_REQUEST or not _is_notification(raw):
+                self._start(Arrival(error, find_id(raw), is_shared_channel=True), None)
             return
         if isinstance(message, Request):
             self._receive_request(message)
         elif isinstance(message, Notification):
             self._receive_notification(message)
-        # "clients do not send JSON-RPC responses"; nobody here asked for one, and answering an answer could go on for ever.
-        # https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/index
+        # "clients do not send JSON-RPC responses"; nobody here asked for one, and answering an answer could
+        # go on for ever. https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/index
 
     def _receive_request(self, request: Request) -> None:
-        if request.id in self._running:
-            # "The request ID MUST NOT match the ID of any other request the sender has issued and not yet received a
-            # response for." https://modelcontextprotocol.io/specification/2026-07-28/basic/index#requests
+        if request.id in self._in_flight:
+            # "The request ID MUST NOT match the ID of any other request the sender has issued and not yet
+            # received a response for."
+            # https://modelcontextprotocol.io/specification/2026-07-28/basic/index#requests
             error = InvalidRequestError(f"a request with the id {request.id!r} is in flight already")
-            error.step = "envelope"
             self.write(encode_error(request.id, error))
             return
-        self._start(Arrival(request, request.id, is_shared_channel=True))
+        self._start(Arrival(request, request.id, is_shared_channel=True), request.id)
 
-    def _start(self, arrival: Arrival) -> None:
-        reply = StreamReply(self)
-        task = asyncio.get_running_loop().create_task(self._serve(arrival, reply))
-        if isinstance(arrival.message, Request):
-            self._running[arrival.message.id] = (task, reply)
+    def _start(self, arrival: Arrival, request_id: Id | None) -> None:
+        reply = StreamReply(self, request_id)
+        reply.task = task = asyncio.get_running_loop().create_task(self._serve(arrival, reply))
+        self._tasks.add(task)
+        if request_id is not None:
+            self._in_flight[request_id] = reply
 
     async def _serve(self, arrival: Arrival, reply: StreamReply) -> None:
         try:
             await serve(self._server, arrival, reply)
         finally:
-            if isinstance(arrival.message, Request):
-                self._running.pop(arrival.message.id, None)
+            if reply.task is not None:
+                self._tasks.discard(reply.task)
+
+    def release_id(self, request_id: Id) -> None:
+        """A request was answered or cancelled: its id may be used again."""
+        self._in_flight.pop(request_id, None)
 
     def _receive_notification(self, notification: Notification) -> None:
         """Never answered. A cancellation goes to the request that it names, all others are dropped."""
-        if notification.method != CANCELLED or notification.params is msgspec.UNSET:
+        if notification.method != CANCELLED or notification.params is UNSET:
             return
         try:
             request_id = msgspec.json.decode(notification.params, type=CancelledParams).request_id
-        except msgspec.MsgspecError:
-            return  # "Invalid cancellation notifications SHOULD be ignored."
-        running = self._running.get(request_id)
-        if running is not None:
-            task, reply = running
+        except (msgspec.MsgspecError, RecursionError):
+            # "Invalid cancellation notifications SHOULD be ignored."
+            # https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/cancellation#error-handling
+            return
+        reply = self._in_flight.get(request_id)
+        if reply is not None:
             # "Servers … MUST NOT send any further messages for it."
             # https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio#cancellation
-            reply.is_answered = True
+            reply.silence()
+            self._cancel(reply.task)
+
+    def _cancel(self, task: asyncio.Task[None] | None) -> None:
+        if task is not None:
+            # A task that is cancelled before its first step never reaches its own end.
+            task.add_done_callback(self._tasks.discard)
             task.cancel()
 
-    # -- the end -------------------------------------------------------------------------------------------------------
+    # -- the end ---------------------------------------------------------------------------------------------
 
     @property
     def is_idle(self) -> bool:
-        """Whether nothing is in flight."""
-        return not self._running
+        """Whether nothing runs."""
+        return not self._tasks
 
     async def finish(self, wait_s: float) -> None:
-        """Let what is in flight end, for at most ``wait_s`` seconds, then cancel it."""
-        tasks = [task for task, _ in self._running.values()]
-        if tasks:
-            await asyncio.wait(tasks, timeout=wait_s)
-        await self.aclose()
+        """Let what is in flight end, for at most ``wait_s`` seconds."""
+        if self._tasks:
+            await asyncio.wait(tuple(self._tasks), timeout=wait_s)
 
     async def aclose(self) -> None:
         """Cancel everything that still runs for this client."""
         self.flush()
         self._is_closed = True
-        tasks = [task for task, _ in self._running.values()]
+        tasks = tuple(self._tasks)
         for task in tasks:
-            task.cancel()
+            self._cancel(task)
         if tasks:
-            await asyncio.wait(tasks, timeout=5.0)
+            await asyncio.wait(tasks, timeout=_CLOSE_WAIT_S)
+
+
+class _Loose(msgspec.Struct, gc=False):
+    jsonrpc: Any = UNSET
+    id: Any = UNSET
+    method: Any = UNSET
+
+
+def _is_notification(raw: bytes) -> bool:
+    """Whether a message that was refused is a notification all the same: those are never answered.
+
+    https://modelcontextprotocol.io/specification/2026-07-28/basic/index#notifications
+    """
+    try:
+        loose = msgspec.json.decode(raw, type=_Loose)
+    except (msgspec.MsgspecError, RecursionError):
+        return False
+    return loose.jsonrpc == "2.0" and isinstance(loose.method, str) and loose.id is UNSET
