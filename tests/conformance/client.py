@@ -53,8 +53,9 @@ async def tools_call(url: str) -> None:
 
 
 async def request_metadata(url: str) -> None:
+    # Connecting asks server/discover: the first request is refused for its revision, the second is not.
     async with connect(url) as client:
-        await client.list_tools()
+        assert client.server.revision == "2026-07-28"
 
 
 async def standard_headers(url: str) -> None:
