@@ -9,9 +9,11 @@ from mesero.errors import DisconnectedError, ProtocolError
 from mesero.jsonrpc import Notification
 from mesero.testing import check_transport, echo_server
 from mesero.testing.checks import CHECKS
+from mesero.transports.http_client import HttpTransport
 from mesero.transports.memory import MemoryTransport
 from mesero.transports.stdio import StdioTransport
 from mesero.transports.stream import StreamExchange, StreamTransport
+from tests.http_serving import serving
 
 FAST = {"large_bytes": 1000, "timeout_s": 1.0}
 
@@ -27,6 +29,11 @@ async def test_the_memory_transport_passes():
 
 async def test_the_stdio_transport_passes():
     await check_transport(lambda: StdioTransport([sys.executable, "-m", "mesero.testing"]), timeout_s=60)
+
+
+async def test_the_http_transport_passes():
+    async with serving(echo_server().asgi()) as url:
+        await check_transport(lambda: HttpTransport(url))
 
 
 async def test_a_transport_may_be_made_asynchronously():
