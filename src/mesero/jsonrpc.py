@@ -220,6 +220,17 @@ def _refuse_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 _decode_strictly = json.JSONDecoder(object_pairs_hook=_refuse_twins).decode
 
 
+def _is_canonical(raw: bytes) -> bool:
+    """Whether it comes out byte for byte when it is decoded and written again: then no member was lost.
+
+    A third of the cost of the search, and compact JSON is what most clients send.
+    """
+    try:
+        return _encode(_decode_any(raw)) == raw
+    except (msgspec.MsgspecError, RecursionError):
+        return False
+
+
 def check_duplicate_members(raw: bytes) -> None:
     """Refuse a message in which an object has a member twice: two readers could see two different messages.
 
@@ -227,6 +238,8 @@ def check_duplicate_members(raw: bytes) -> None:
         InvalidRequestError: a member occurs twice (-32600), at any depth.
         ParseError: not JSON (-32700).
     """
+    if _is_canonical(raw):
+        return
     try:
         _decode_strictly(raw.decode())
     except (ValueError, RecursionError) as error:

@@ -4,9 +4,11 @@ import json
 
 import msgspec
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 from msgspec import UNSET, Raw
 
-from mesero.errors import InternalError, InvalidParamsError, RpcError, rpc_error_for
+from mesero.errors import HeaderMismatchError, InternalError, InvalidParamsError, RpcError, rpc_error_for
 from mesero.extensions import MethodSpec
 from mesero.jsonrpc import Notification, Request
 from mesero.modern import REVISIONS
@@ -20,7 +22,7 @@ from mesero.modern.envelope import (
     read_params,
 )
 from mesero.modern.methods import METHODS
-from mesero.types import RequestMeta
+from mesero.types import ClientCapabilities, RequestMeta
 from tests.modern.messages import CAPABILITIES, REGION, VERSION, call, judge, lines, meta, refusal_of
 
 # -- 1 parse, 2 envelope -----------------------------------------------------------------------------------
@@ -175,6 +177,42 @@ def test_a_name_that_only_the_header_has_is_a_mismatch():
     assert refusal_of(call(name=None), lines()).code == -32020
     assert refusal_of(call(name=7), lines()).code == -32020
     assert refusal_of(call(name=None), lines(name=None)).code == -32602
+
+
+QUICK_LOOK_META = RequestMeta(protocol_version="2026-07-28", client_capabilities=ClientCapabilities())
+NAMES = [None, "add", "", "a b", " add", "caf\xe9", "=?base64?YWRk?="]
+HEADER_LINES = st.tuples(
+    st.sampled_from(
+        [b"mcp-protocol-version", b"mcp-method", b"mcp-name", b"Mcp-Name", b"MCP-Method", b"accept"]
+    ),
+    st.sampled_from([b"2026-07-28", b"tools/call", b"prompts/get", b"add", b"", b"a b", b" add", b"caf\xe9"]),
+)
+AGREEING = [(b"mcp-protocol-version", b"2026-07-28"), (b"mcp-method", b"prompts/get"), (b"mcp-name", b"add")]
+
+
+@given(
+    name=st.sampled_from(NAMES),
+    spec=st.sampled_from([None, METHODS["prompts/get"], METHODS["prompts/list"]]),
+    headers=st.lists(HEADER_LINES, max_size=4) | st.permutations(AGREEING),
+)
+@example(name="", spec=METHODS["prompts/get"], headers=AGREEING)
+@example(name=None, spec=METHODS["prompts/get"], headers=AGREEING)
+def test_the_quick_look_lets_nothing_pass_that_the_careful_one_refuses(name, spec, headers):
+    params = Raw(msgspec.json.encode({} if name is None else {"name": name}))
+    request, metadata = Request(1, "prompts/get", params), QUICK_LOOK_META
+
+    def outcome():
+        try:
+            check_headers(request, metadata, headers, spec=spec)
+        except HeaderMismatchError as error:
+            return error.message
+
+    quick = outcome()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("mesero.modern.envelope._agrees_at_sight", lambda *_: False)
+        careful = outcome()
+
+    assert quick == careful
 
 
 @pytest.mark.parametrize("arguments", [None, {}, [], "eu", {"region": None}])

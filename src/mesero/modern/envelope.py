@@ -21,6 +21,7 @@ forget     the metadata is dropped with the request
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
@@ -76,6 +77,13 @@ STEPS: Final = ("parse", "envelope", "metadata", "headers", "revision", "route",
 
 Headers = Sequence[tuple[bytes, bytes]]
 """HTTP header lines as they came: names and values, repeated ones included."""
+
+
+_VERSION_LINE, _METHOD_LINE, _NAME_LINE = (
+    name.encode() for name in (VERSION_HEADER, METHOD_HEADER, NAME_HEADER)
+)
+# No character of these needs, or looks like, an encoding.
+_SIMPLE_NAME = re.compile(rb"[A-Za-z0-9_./:-]+").fullmatch
 
 
 class _MetaOnly(msgspec.Struct, gc=False):
@@ -197,16 +205,45 @@ def check_headers(
 
     https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#server-validation
     """
+    names = spec is not None and spec.name_field is not None
+    name_expected = find_name(request, spec) if spec is not None and names else None
+    if not marks and _agrees_at_sight(request, metadata, headers, (name_expected or None) if names else ""):
+        return
     try:
         routing = _routing_headers(headers)
         _check_header("MCP-Protocol-Version", routing.get(VERSION_HEADER), metadata.protocol_version)
         _check_header("Mcp-Method", routing.get(METHOD_HEADER), request.method)
-        if spec is not None and spec.name_field is not None:
-            _check_name(routing.get(NAME_HEADER), find_name(request, spec))
+        if names:
+            _check_name(routing.get(NAME_HEADER), name_expected)
         if marks:
             check_param_headers(marks, _arguments_of(request), routing)
     except HeaderMismatchError as error:
         raise _refused("headers", error) from None
+
+
+def _agrees_at_sight(
+    request: Request, metadata: RequestMeta, headers: Headers, name_expected: str | None
+) -> bool:
+    """The quick look, enough for most requests: every line once, in lower case, the name unencoded.
+
+    False says nothing: then each header is looked at by itself, and what is wrong gets its own sentence. An
+    empty ``name_expected`` stands for a method that names nothing.
+    """
+    found = dict(headers)
+    if len(found) != len(headers) or not b"".join(found).islower():
+        return False
+    try:
+        if (
+            found[_VERSION_LINE].decode("latin-1") != metadata.protocol_version
+            or found[_METHOD_LINE].decode("latin-1") != request.method
+        ):
+            return False
+        if not name_expected:
+            return name_expected is not None
+        name = found[_NAME_LINE]
+    except KeyError:
+        return False
+    return _SIMPLE_NAME(name) is not None and name.decode() == name_expected
 
 
 def _routing_headers(headers: Headers) -> dict[str, str]:
