@@ -37,6 +37,9 @@ from mesero.types import (
 
 __all__ = ["Client"]
 
+_GRACE_S = 0.5
+"""What the first answer gets beyond the limit on connecting: a transport's own error, which says more, is first."""
+
 
 class Client(ServerMethods):
     """A connection to one server.
@@ -165,7 +168,7 @@ class Client(ServerMethods):
                 self._caller,
                 self._methods[methods.DISCOVER],
                 asks=self._wants_discovery,
-                timeout_s=self._connect_timeout_s,
+                timeout_s=self._connect_timeout_s + (_GRACE_S if self.transport.mirrors_headers else 0.0),
             )
             self._listener = asyncio.get_running_loop().create_task(self._take_unsolicited())
         except BaseException:

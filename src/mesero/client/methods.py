@@ -116,7 +116,7 @@ class ServerMethods:
         result = await self._caller.call(
             spec, params, timeout_s=timeout_s, on_asked=lambda: questions.append(None)
         )
-        if key is not None and not questions:
+        if key is not None and not questions and isinstance(result, spec.result):
             self._cache.store(key, self._cache_context, time.monotonic(), result)
         return result
 
