@@ -1,13 +1,17 @@
 """An HTTP/1.1 server made of bytes, which can misbehave at will.
 
-Each request that comes in is kept in `requests`; then the script writes whatever it likes to the connection. A
-script that returns leaves the connection open for the next request; one that raises `HangUp` cuts it off.
+Each request that comes in is kept in `requests`; then the script writes whatever it likes to the connection.
+A script that returns leaves the connection open for the next request; one that raises `HangUp` cuts it off.
 """
 
 import asyncio
 import contextlib
 import json
 from dataclasses import dataclass, field
+
+from mesero.jsonrpc import Notification, encode_request
+from mesero.transports import Outgoing
+from mesero.transports.http_client import HttpTransport
 
 
 class HangUp(Exception):
@@ -131,6 +135,11 @@ async def serve_raw(script, *, tls=None):
             task.cancel()
         if raw.tasks:
             await asyncio.wait(raw.tasks, timeout=5)
+        async with asyncio.timeout(5):
+            # A connection whose TLS handshake failed has no task to wait for; since 3.12 wait_closed does.
+            while getattr(server, "_active_count", 0):  # noqa: ASYNC110 - nothing announces it
+                await asyncio.sleep(0.001)
+            await server.wait_closed()
 
 
 def head(status="200 OK", *lines, **headers):
@@ -201,3 +210,37 @@ def streaming(*events, ends=True):
             raise HangUp
 
     return script
+
+
+def outgoing(request_id=1, method="tools/call", *, headers=(), size=0):
+    params = {"name": "add", "padding": "x" * size} if size else {"name": "add"}
+    return Outgoing(request_id, method, encode_request(request_id, method, params), tuple(headers))
+
+
+@contextlib.asynccontextmanager
+async def open_transport(url, **options):
+    transport = HttpTransport(url, **options)
+    await transport.open()
+    try:
+        yield transport
+    finally:
+        await transport.aclose()
+
+
+async def receive_all(exchange, limit_s=10.0):
+    """Every message of an exchange, the response last."""
+    received = []
+    try:
+        async with asyncio.timeout(limit_s):
+            while not received or isinstance(received[-1].message, Notification):
+                received.append(await exchange.receive())
+    finally:
+        await exchange.close()
+    return received
+
+
+async def receive_from(script, request=None, **options):
+    """Every message that a server with this script sends for one request, and the server."""
+    async with serve_raw(script) as server, open_transport(server.url, **options) as transport:
+        received = await receive_all(transport.exchange(request or outgoing()))
+        return received, server

@@ -38,7 +38,7 @@ from mesero.types import (
 __all__ = ["Client"]
 
 _GRACE_S = 0.5
-"""What the first answer gets beyond the limit on connecting: a transport's own error, which says more, is first."""
+"""What the first answer gets beyond the limit on connecting: a transport's own error says more."""
 
 
 class Client(ServerMethods):

@@ -1,8 +1,8 @@
 """What an HTTP answer means for the request that it answers.
 
 Pure: bytes and headers in, a message or an error out. Rows in this order: 401 and 403; then a JSON-RPC
-response to our request, whatever its status; then other statuses; then success without an answer. A body whose
-id is not ours is no answer.
+response to our request, whatever its status; then other statuses; then success without an answer. A body
+whose id is not ours is no answer.
 
 https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#sending-messages
 """

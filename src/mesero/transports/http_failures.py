@@ -36,7 +36,7 @@ def send_failure_for(
     if isinstance(error, aiohttp.ClientConnectorCertificateError):
         return _certificate_failure(error, where)
     if isinstance(error, aiohttp.ClientConnectorSSLError):
-        reason = error.reason or str(error)
+        reason = getattr(error.os_error, "reason", None) or str(error.os_error)
         return ConnectError(
             f"{where} → TLS failed: {reason.replace('_', ' ').lower()}",
             fix="Does the server speak TLS at this port, or plain HTTP?",
