@@ -312,13 +312,10 @@ class StreamTransport:
             if misfit is not None:
                 self._fail_misfit(misfit.request_id, text, frame.beginning)
             return
+        if len(self._ledger) > 1:
+            text = f"perhaps {text}: nobody can tell whose it was"
         for request_id in list(self._ledger):
-            is_sure = len(self._ledger) == 1
-            self._fail_misfit(
-                request_id,
-                text if is_sure else f"perhaps {text}: nobody can tell whose it was",
-                frame.beginning,
-            )
+            self._fail_misfit(request_id, text, frame.beginning)
 
     def receive_stderr_line(self, line: bytes) -> None:
         """Look at one line of stderr: a reply written there must not leave its call waiting."""
