@@ -19,6 +19,7 @@ from mesero.errors import (
 )
 from mesero.extensions import Extension, MethodSpec
 from mesero.testing import scripted_server
+from mesero.types import CallToolResult, TextContent
 from tests.greetings import (
     GREETED,
     IDENTIFIER,
@@ -99,6 +100,18 @@ async def test_a_result_type_of_the_extension_reaches_who_knows_it(connected):
         greeted = await client.request("greetings/greet", {"who": "everybody"})
         called = await client.call_tool("greet_all")
     assert [msgspec.json.decode(raw, type=Queued).ticket for raw in (greeted, called)] == ["t-1", "t-2"]
+
+
+async def test_an_extension_may_finish_its_results_for_the_caller(connected):
+    async def finish(client, raw):
+        ticket = msgspec.json.decode(raw, type=Queued).ticket
+        greeting = await client.request("greetings/greet", {"who": ticket})
+        return CallToolResult(content=[TextContent(greeting.text)], structured_content=greeting.text)
+
+    async with connected((greetings(), {"queued": finish})) as client:
+        assert (await client.call_tool("greet_all")).text == "Hello, t-2!"
+        assert await client.call_tool("greet_all", returns=str) == "Hello, t-2!"
+        assert (await client.request("greetings/greet", {"who": "everybody"})).text == "Hello, t-1!"
 
 
 async def test_a_tool_answers_plainly_to_clients_without_the_extension(connected):

@@ -16,7 +16,7 @@ from mesero.client.calling import Caller, LogFunction
 from mesero.client.discovery import discover
 from mesero.client.facts import ServerFacts
 from mesero.client.listening import Listening
-from mesero.client.methods import ServerMethods
+from mesero.client.methods import Finish, ServerMethods
 from mesero.client.targets import TransportOptions, transport_for
 from mesero.client.toolbook import ToolBook
 from mesero.errors import (
@@ -62,7 +62,8 @@ class Client(ServerMethods):
         headers: For a URL: headers sent with every request, for example an authorization.
         allow_plain_http: For a URL: allow ``http://`` to other machines, where everybody on the way can
             read along.
-        extensions: Protocol extensions that the client speaks.
+        extensions: Protocol extensions that the client speaks; each may come in a pair with functions by
+            ``resultType`` that finish results of its types (without one they are returned raw).
         cache: Shared by clients that may share public results; by default one of its own.
         discover: Ask the server what it offers when connecting. Without it nothing is known and nothing is
             refused.
@@ -93,7 +94,7 @@ class Client(ServerMethods):
         close_wait_s: float = 2.0,
         headers: Mapping[str, str] | None = None,
         allow_plain_http: bool = False,
-        extensions: Sequence[Extension] = (),
+        extensions: Sequence[Extension | tuple[Extension, Mapping[str, Finish]]] = (),
         cache: ResponseCache | None = None,
         discover: bool = True,
         validate_output: bool = True,
@@ -114,18 +115,21 @@ class Client(ServerMethods):
             observer=trace,
         )
         self.transport: Transport = transport_for(target, options)
-        self._methods = methods_with(methods.METHODS, extensions)
-        self._listen_keys = listen_keys_with(methods.LISTEN_KEYS, extensions)
+        pairs = [one if isinstance(one, tuple) else (one, {}) for one in extensions]
+        spoken = [extension for extension, _ in pairs]
+        self._finishes = {kind: finish for _, functions in pairs for kind, finish in functions.items()}
+        self._methods = methods_with(methods.METHODS, spoken)
+        self._listen_keys = listen_keys_with(methods.LISTEN_KEYS, spoken)
         asked = Asked(elicit=elicit, elicit_url=elicit_url, sample=sample, roots=roots)
         if on_log is not None and log_level is None:
             log_level = "info"
         info = Implementation(name, version or _own_version())
-        stamp = Stamp(REVISIONS[0], asked.capabilities_with(extensions), info, log_level)
+        stamp = Stamp(REVISIONS[0], asked.capabilities_with(spoken), info, log_level)
         self._caller = Caller(
             self.transport,
             asked,
             stamp=stamp,
-            result_types=result_types_with(methods.RESULT_TYPES, extensions, self._methods),
+            result_types=result_types_with(methods.RESULT_TYPES, spoken, self._methods),
             timeout_s=timeout_s,
             total_timeout_s=total_timeout_s,
             on_log=on_log,

@@ -9,11 +9,11 @@ https://modelcontextprotocol.io/specification/2026-07-28/server/index
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, TypeVar, overload
 
 import msgspec
-from msgspec import UNSET
+from msgspec import UNSET, Raw
 
 from mesero.client.calling import Caller, ProgressFunction
 from mesero.client.facts import ServerFacts
@@ -30,6 +30,7 @@ from mesero.errors import (
 from mesero.extensions import MethodSpec
 from mesero.modern import methods
 from mesero.modern.cache import ResponseCache, cache_key_for
+from mesero.modern.client import result_type_of
 from mesero.transports import Transport
 from mesero.types import (
     CallToolResult,
@@ -43,9 +44,13 @@ from mesero.types import (
     Tool,
 )
 
-__all__ = ["ServerMethods"]
+__all__ = ["Finish", "ServerMethods"]
 
 T = TypeVar("T")
+
+Finish = Callable[[Any, Raw], Awaitable[Any]]
+"""An extension's function for one of its result types: from the client and the raw result to what the caller
+of the method waits for."""
 
 
 class ServerMethods:
@@ -54,6 +59,7 @@ class ServerMethods:
     transport: Transport
     _caller: Caller
     _methods: Mapping[str, MethodSpec]
+    _finishes: Mapping[str, Finish]
     _cache: ResponseCache
     _cache_context: str
     _tools: ToolBook
@@ -89,7 +95,15 @@ class ServerMethods:
         params = params or {}
         if "_meta" in params:
             meta = {**params["_meta"], **(meta or {})}
-        return await self._caller.call(spec, params, timeout_s=timeout_s, on_progress=on_progress, meta=meta)
+        result = await self._caller.call(
+            spec, params, timeout_s=timeout_s, on_progress=on_progress, meta=meta
+        )
+        return await self._finished(result) if isinstance(result, Raw) else result
+
+    async def _finished(self, raw: Raw) -> Any:
+        """What an extension makes of a result of its type; the raw result if it has no function for it."""
+        finish = self._finishes.get(result_type_of(raw))
+        return raw if finish is None else await finish(self, raw)
 
     def _check_offered(self, spec: MethodSpec) -> None:
         """A capability that the server did not declare is not asked for, and the client says so."""
@@ -219,7 +233,7 @@ class ServerMethods:
             check = self._tools.output_check_for(name, where=self.transport.target)
             result = await self._call_tool(params, timeout_s, on_progress, meta)
         if not isinstance(result, CallToolResult):
-            return result  # Of a type that an extension defines.
+            return result  # Of a type that an extension defines and does not finish.
         if check is not None:
             check_output(check, name, result, where=self.transport.target)
         return result if returns is None else _typed(result, returns, name, self.transport.target)
@@ -233,9 +247,10 @@ class ServerMethods:
     ) -> Any:
         marks = self._tools.marks_for(params["name"])
         spec = self._methods[methods.CALL_TOOL]
-        return await self._caller.call(
+        result = await self._caller.call(
             spec, params, marks=marks, timeout_s=timeout_s, on_progress=on_progress, meta=meta
         )
+        return await self._finished(result) if isinstance(result, Raw) else result
 
     # -- resources -------------------------------------------------------------------------------------------
 

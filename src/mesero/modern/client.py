@@ -28,7 +28,14 @@ from mesero.types import (
     decode_result,
 )
 
-__all__ = ["Stamp", "choose_revision", "find_server_info", "mirrored_headers", "read_result"]
+__all__ = [
+    "Stamp",
+    "choose_revision",
+    "find_server_info",
+    "mirrored_headers",
+    "read_result",
+    "result_type_of",
+]
 
 
 class Stamp:
@@ -137,7 +144,7 @@ def read_result(raw: Raw, spec: MethodSpec, result_types: frozenset[str]) -> Any
             return result
         kind = result.result_type
     except (msgspec.MsgspecError, RecursionError) as error:
-        kind = _find_type(raw)
+        kind = result_type_of(raw)
         if kind == "complete":
             raise _invalid(f"the result of {spec.name} does not have its shape: {error}", raw) from None
     # "A resultType of any value unrecognized by the client MUST be considered invalid."
@@ -153,7 +160,8 @@ def _invalid(what: str, raw: Raw) -> InvalidResultError:
     return InvalidResultError(what, excerpt=bytes(memoryview(raw)[:_EXCERPT_BYTES]))
 
 
-def _find_type(raw: Raw) -> str:
+def result_type_of(raw: Raw) -> str:
+    """The ``resultType`` of a result; "complete" when it has none, or none that can be read."""
     try:
         return msgspec.json.decode(raw, type=_Type).result_type
     except (msgspec.MsgspecError, RecursionError):
