@@ -104,10 +104,11 @@ class HttpReply:
         if self.is_answered:
             return
         self.is_answered = True
-        if self._turn is not None or (self._welcome.only_streams and status == 200):
+        must_stream = self._welcome.only_streams and status == 200
+        if self._turn is not None or must_stream:
             async with self._turn_of_ours():
-                # Somebody who waited for the turn may have found the request answered and begun nothing.
-                if self.has_begun_stream or self._welcome.only_streams:
+                # Whoever had the turn may have found the request answered, and begun nothing.
+                if self.has_begun_stream or must_stream:
                     # "The final JSON-RPC response SHOULD terminate the stream."
                     await self._begin_stream()
                     await self._write(encode_event(raw), is_last=True)

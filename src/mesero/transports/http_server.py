@@ -82,9 +82,9 @@ class HttpEndpoint:
             await _send_refusal(send, welcome)
             return
         event = await receive()
-        body = event.get("body", b"")
-        if event.get("more_body") or len(body) > self._gate.max_body_bytes:
-            body = await self._read_rest(body, receive)
+        body = event.get("body")
+        if body is None or event.get("more_body") or len(body) > self._gate.max_body_bytes:
+            body = await self._read_body(event, receive)
             if isinstance(body, Refusal):
                 await _send_refusal(send, body)
                 return
@@ -98,17 +98,19 @@ class HttpEndpoint:
             return self._gate.check_options(headers)
         return self._gate.check_other(method, headers)
 
-    async def _read_rest(self, body: bytes, receive: Receive) -> bytes | Refusal:
-        parts, size = [body], len(body)
-        while size <= self._gate.max_body_bytes:
-            event = await receive()
-            if event["type"] != "http.request":
-                return refusal_for(400, "the connection ended within the body")
+    async def _read_body(self, event: MutableMapping[str, Any], receive: Receive) -> bytes | Refusal:
+        """A body that came in several pieces, or not at all; ``event`` is its first."""
+        parts: list[bytes] = []
+        size = 0
+        while event["type"] == "http.request":
             parts.append(event.get("body", b""))
             size += len(parts[-1])
-            if not event.get("more_body") and size <= self._gate.max_body_bytes:
+            if size > self._gate.max_body_bytes:
+                return self._gate.too_long()
+            if not event.get("more_body"):
                 return b"".join(parts)
-        return self._gate.too_long()
+            event = await receive()
+        return refusal_for(400, "the connection ended within the body")
 
     async def _answer(self, body: bytes, headers: HeaderLines, reply: HttpReply) -> None:
         reply.task = asyncio.current_task()
