@@ -75,6 +75,7 @@ def test_every_error_is_a_mesero_error():
         (MeseroError("it broke", where="notes"), "notes: it broke"),
         (MeseroError("it broke", fix="Mend it."), "it broke. Mend it."),
         (MeseroError("it broke.", where="notes", fix="Mend it."), "notes: it broke. Mend it."),
+        (MeseroError("POST https://x/mcp → no", where="https://x/mcp"), "POST https://x/mcp → no"),
     ],
 )
 def test_an_error_says_where_what_and_what_to_do(error, text):

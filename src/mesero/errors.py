@@ -110,7 +110,9 @@ class MeseroError(Exception):
         self.fix = fix
 
     def __str__(self) -> str:
-        text = f"{self.where}: {self.what}" if self.where else self.what
+        # What begins with "POST https://…" names its place itself.
+        names_it = not self.where or self.what.startswith(f"POST {self.where}")
+        text = self.what if names_it else f"{self.where}: {self.what}"
         return _two_sentences(text, self.fix) if self.fix else text
 
 
