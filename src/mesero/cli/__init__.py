@@ -9,13 +9,16 @@ the context's object.
 
 from __future__ import annotations
 
+import atexit
 import importlib
 import os
 import sys
+import threading
 from collections.abc import Sequence
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 import typer
+from typer.core import TyperCommand
 
 __all__ = ["COMMANDS", "app_for", "find_wanted", "main", "split_command"]
 
@@ -85,10 +88,28 @@ def app_for(wanted: str | None) -> typer.Typer:
     for name, text in COMMANDS.items():
         if name == wanted:
             module = importlib.import_module(f"mesero.cli.commands.{name}")
-            app.command(name, short_help=text, epilog=f"\b\nExamples:\n{module.EXAMPLES}")(module.command)
+            app.command(name, cls=_command_type_for(module.USAGE), epilog=_kept(module.EXAMPLES))(
+                module.command
+            )
         else:
             app.command(name, help=text)(_named_only)
     return app
+
+
+def _command_type_for(usage: str) -> type[TyperCommand]:
+    """A command whose usage line says what its words are: where ``--`` stands, no parameter knows."""
+
+    class Command(TyperCommand):
+        def collect_usage_pieces(self, ctx: Any) -> list[str]:
+            return ["[OPTIONS]", usage]
+
+    return Command
+
+
+def _kept(examples: str) -> str:
+    """Paragraphs that the help must not wrap."""
+    paragraphs = f"Examples:\n{examples}".split("\n\n")
+    return "\n\n".join(f"\b\n{paragraph}" for paragraph in paragraphs)
 
 
 def find_wanted(words: Sequence[str]) -> str | None:
@@ -115,4 +136,19 @@ def main() -> None:
     typed = os.environ.get("COMP_WORDS") or os.environ.get("_TYPER_COMPLETE_ARGS") or ""
     is_completing = "_MESERO_COMPLETE" in os.environ
     wanted = find_wanted(typed.split()[1:] if is_completing else words)
-    app_for(wanted)(args=words, obj=command, prog_name="mesero")
+    try:
+        app_for(wanted)(args=words, obj=command, prog_name="mesero")
+    except SystemExit as end:
+        _leave_threads(end.code)
+        raise
+
+
+def _leave_threads(code: object) -> None:
+    """End at once where a function of a server in this process still runs: nothing can stop its thread."""
+    others = (thread for thread in threading.enumerate() if thread is not threading.main_thread())
+    if all(thread.daemon for thread in others):
+        return
+    sys.stdout.flush()
+    sys.stderr.flush()
+    atexit._run_exitfuncs()  # noqa: SLF001 - ends server processes; it has no public name
+    os._exit(code if isinstance(code, int) else 0)

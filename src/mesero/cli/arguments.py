@@ -1,7 +1,7 @@
 """Arguments as people type them: one JSON object, or ``key=value`` words read by a schema. Pure.
 
-``key=value`` is coerced by the schema, ``key:=json`` is JSON as it stands, ``key=@file`` the text of a file. A
-key that is repeated collects a list where the schema wants one.
+``key=value`` is coerced by the schema, ``key:=json`` is JSON as it stands, ``key=@file`` the text of a file.
+A key that is repeated collects a list where the schema wants one.
 """
 
 from __future__ import annotations

@@ -105,6 +105,8 @@ def error_text_of(error: BaseException) -> str:
     if not isinstance(error, MeseroError):
         return f"error: mesero itself failed: {type(error).__name__}: {error}\n(--debug shows where)"
     lines = [f"error: {error}"]
+    if isinstance(error, CallTimeoutError):
+        lines.append("(--timeout SECONDS sets the limit)")
     at_fault = _AT_FAULT.get(error.blame)
     if at_fault is not None and not isinstance(error, UsageError):
         lines.append(f"at fault: {at_fault}")

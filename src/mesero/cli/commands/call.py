@@ -27,7 +27,9 @@ from mesero.errors import (
 )
 from mesero.types import CallToolResult, Tool
 
-__all__ = ["EXAMPLES", "command"]
+__all__ = ["EXAMPLES", "USAGE", "command"]
+
+USAGE = "[TARGET] TOOL [ARGUMENT]... [-- COMMAND...]"
 
 EXAMPLES = """\
   mesero call notes.py notes.add title=Milk body='two litres'

@@ -12,7 +12,9 @@ from mesero.cli.connection import Connection, connecting, read_text
 from mesero.client import Client
 from mesero.errors import UsageError
 
-__all__ = ["EXAMPLES", "command"]
+__all__ = ["EXAMPLES", "USAGE", "command"]
+
+USAGE = "[TARGET] OWNER KEY=TYPED [KEY=VALUE]... [-- COMMAND...]"
 
 EXAMPLES = """\
   mesero complete notes.py summarize topic=ga

@@ -20,7 +20,9 @@ from mesero.modern.client import Stamp, mirrored_headers
 from mesero.modern.methods import METHODS
 from mesero.types import Implementation
 
-__all__ = ["EXAMPLES", "command"]
+__all__ = ["EXAMPLES", "USAGE", "command"]
+
+USAGE = "METHOD [PARAMS]..."
 
 EXAMPLES = """\
   mesero compose server/discover

@@ -15,7 +15,9 @@ from mesero.client import Client, ServerFacts
 from mesero.errors import MeseroError, UsageError
 from mesero.types import ServerCapabilities
 
-__all__ = ["EXAMPLES", "command"]
+__all__ = ["EXAMPLES", "USAGE", "command"]
+
+USAGE = "[TARGET] [-- COMMAND...]"
 
 EXAMPLES = """\
   mesero discover https://example.com/mcp

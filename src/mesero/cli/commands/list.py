@@ -15,7 +15,9 @@ from mesero.client import Client
 from mesero.errors import MissingCapabilityError, UsageError
 from mesero.types import Prompt, Resource, ResourceTemplate, Tool
 
-__all__ = ["EXAMPLES", "KINDS", "command", "signature_of"]
+__all__ = ["EXAMPLES", "KINDS", "USAGE", "command", "signature_of"]
+
+USAGE = "[TARGET] [KIND]... [-- COMMAND...]"
 
 EXAMPLES = """\
   mesero list notes.py

@@ -12,7 +12,9 @@ from mesero.cli.printing import json_text, safe_line
 from mesero.client import Client, ServerChange
 from mesero.errors import UsageError
 
-__all__ = ["EXAMPLES", "command"]
+__all__ = ["EXAMPLES", "USAGE", "command"]
+
+USAGE = "[TARGET] [-- COMMAND...]"
 
 EXAMPLES = """\
   mesero listen https://example.com/mcp

@@ -18,7 +18,9 @@ from mesero.client import Client
 from mesero.errors import InvalidParamsError, MeseroError, RpcError, UsageError
 from mesero.types import Prompt, PromptArgument
 
-__all__ = ["EXAMPLES", "command"]
+__all__ = ["EXAMPLES", "USAGE", "command"]
+
+USAGE = "[TARGET] NAME [KEY=VALUE]... [-- COMMAND...]"
 
 EXAMPLES = """\
   mesero prompt notes.py summarize topic=garden

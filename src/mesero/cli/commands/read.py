@@ -13,7 +13,9 @@ from mesero.client import Client
 from mesero.errors import ProtocolError, UsageError
 from mesero.types import ReadResourceResult
 
-__all__ = ["EXAMPLES", "command"]
+__all__ = ["EXAMPLES", "USAGE", "command"]
+
+USAGE = "[TARGET] URI [-- COMMAND...]"
 
 EXAMPLES = """\
   mesero read notes.py notes://1

@@ -17,7 +17,9 @@ from mesero.cli.raw import RawAnswer, RawSettings, send_raw
 from mesero.cli.targets import Target
 from mesero.errors import UsageError
 
-__all__ = ["EXAMPLES", "command"]
+__all__ = ["EXAMPLES", "USAGE", "command"]
+
+USAGE = "[TARGET] RAW [-- COMMAND...]"
 
 EXAMPLES = """\
   mesero send https://example.com/mcp '{"jsonrpc": "2.0", "id": 1, "method": "ping"}'

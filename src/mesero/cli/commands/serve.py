@@ -11,7 +11,9 @@ from mesero.cli.exits import reporting
 from mesero.cli.targets import load_server
 from mesero.errors import UsageError
 
-__all__ = ["EXAMPLES", "command"]
+__all__ = ["EXAMPLES", "USAGE", "command"]
+
+USAGE = "FILE.py[:NAME]"
 
 EXAMPLES = """\
   mesero serve notes.py

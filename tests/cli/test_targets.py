@@ -1,0 +1,106 @@
+import pytest
+
+from mesero.cli.targets import Target, load_server, take_target, target_from
+from mesero.errors import LaunchError, UsageError
+
+
+@pytest.mark.parametrize(
+    ("word", "kind"),
+    [
+        ("https://example.com/mcp", "url"),
+        ("http://localhost:1/mcp", "url"),
+        ("notes.py", "file"),
+        ("a/notes.py:server", "file"),
+    ],
+)
+def test_a_word_names_a_target_by_its_form(word, kind):
+    assert target_from(word) == Target(kind, word)
+
+
+@pytest.mark.parametrize("word", ["notes", "ftp://x", "python", "", "notes.pyc"])
+def test_a_word_of_no_form_is_refused_with_the_forms(word):
+    with pytest.raises(UsageError, match=r"URL.*Python file.*'--'"):
+        target_from(word)
+
+
+def test_the_target_is_the_first_word_and_the_others_are_left():
+    assert take_target(["notes.py", "add", "a=1"], None) == (Target("file", "notes.py"), ["add", "a=1"])
+
+
+def test_behind_two_dashes_the_target_is_a_command_and_all_words_are_left():
+    assert take_target(["add"], ("python", "s.py")) == (Target("command", ["python", "s.py"]), ["add"])
+    assert take_target([], ("python",)) == (Target("command", ["python"]), [])
+
+
+def test_no_target_an_empty_command_and_two_targets_are_refused():
+    with pytest.raises(UsageError, match="no target"):
+        take_target([], None)
+    with pytest.raises(UsageError, match="no command behind"):
+        take_target(["add"], ())
+    with pytest.raises(UsageError, match="two targets"):
+        take_target(["https://x/mcp"], ("python",))
+    with pytest.raises(UsageError, match="two targets"):
+        take_target(["notes.py:a"], ("python",))
+
+
+def test_the_only_server_of_a_file_is_found(notes):
+    assert load_server(notes).info.name == "notes"
+
+
+def test_a_server_with_two_names_is_one_server(tmp_path):
+    path = tmp_path / "one.py"
+    path.write_text("import mesero\nserver = app = mesero.Server('one')\n")
+    assert load_server(str(path)).info.name == "one"
+
+
+def test_several_servers_are_told_apart_by_name(tmp_path):
+    path = tmp_path / "two.py"
+    path.write_text("import mesero\na = mesero.Server('A')\nb = mesero.Server('B')\n")
+    assert load_server(f"{path}:b").info.name == "B"
+    with pytest.raises(UsageError, match=r"several: a, b.*Name one: .*two\.py:a"):
+        load_server(str(path))
+    with pytest.raises(UsageError, match="no Server called 'c'; it has a, b"):
+        load_server(f"{path}:c")
+
+
+def test_a_file_without_a_server_says_how_to_make_one(tmp_path):
+    path = tmp_path / "none.py"
+    path.write_text("x = 1\n")
+    with pytest.raises(UsageError, match=r"none.*mesero\.Server\('name'\)"):
+        load_server(str(path))
+    with pytest.raises(UsageError, match="it has none"):
+        load_server(f"{path}:x")
+
+
+def test_a_file_that_is_not_there_is_a_usage_error():
+    with pytest.raises(UsageError, match="there is no file"):
+        load_server("nowhere.py")
+
+
+def test_a_file_that_fails_says_with_what_and_in_which_line(tmp_path):
+    path = tmp_path / "broken.py"
+    path.write_text("import json\n\njson.loads('{')\n")
+    with pytest.raises(LaunchError, match=r"JSONDecodeError.*\(line 3\)"):
+        load_server(str(path))
+
+
+def test_a_file_that_is_no_python_or_exits_is_a_failed_start(tmp_path):
+    path = tmp_path / "bad.py"
+    path.write_text("def\n")
+    with pytest.raises(LaunchError, match="SyntaxError"):
+        load_server(str(path))
+    path.write_text("import sys\nsys.exit(3)\n")
+    with pytest.raises(LaunchError, match="SystemExit"):
+        load_server(str(path))
+
+
+def test_a_file_may_import_its_neighbours_and_name_its_own_types(tmp_path):
+    (tmp_path / "neighbour_of_target.py").write_text("NAME = 'with neighbour'\n")
+    path = tmp_path / "main.py"
+    path.write_text(
+        "from __future__ import annotations\nimport dataclasses\nimport mesero\nimport neighbour_of_target\n"
+        "server = mesero.Server(neighbour_of_target.NAME)\n"
+        "@dataclasses.dataclass\nclass Point:\n    x: int\n"
+        "@server.tool\ndef at(point: Point) -> int:\n    return point.x\n"
+    )
+    assert load_server(str(path)).info.name == "with neighbour"
