@@ -133,3 +133,7 @@ def test_any_text_is_an_identifier_or_refused(text):
     except UsageError:
         return
     assert extension.identifier.count("/") == 1
+
+
+def test_a_method_asks_nothing_and_is_not_cached_unless_it_says_so():
+    assert (GREET.may_ask, GREET.is_cacheable, GREET.needs, GREET.capability) == (False, False, {}, None)

@@ -77,6 +77,14 @@ def test_a_line_of_exactly_the_limit_passes_with_either_end():
     assert LineFramer(max_bytes=4).receive(b"1234\r\n12") == [b"1234"]
 
 
+def test_a_line_of_exactly_the_limit_passes_in_pieces_too():
+    framer = LineFramer(max_bytes=4)
+
+    for _ in range(3):
+        assert framer.receive(b"1234\r") == []
+        assert framer.receive(b"\n") == [b"1234"]
+
+
 def test_the_beginning_of_a_long_line_is_short():
     (frame,) = LineFramer(max_bytes=10_000).receive(b"x" * 20_000)
 
@@ -165,6 +173,14 @@ def test_the_lines_of_one_event_count_together():
         TooLong(10, b"12345\n1234"),
         Event(b"ok"),
     ]
+
+
+def test_an_event_of_exactly_the_limit_passes_in_pieces_too():
+    framer = EventFramer(max_bytes=10)
+
+    for _ in range(3):
+        assert framer.receive(b"data: 1234567890") == []
+        assert framer.receive(b"\n\n") == [Event(b"1234567890")]
 
 
 def test_an_endless_line_is_reported_before_it_ends():

@@ -22,6 +22,7 @@ MATCHES = [
     ("notes://{user}/{id}.md", "notes://ana/a.b.md", {"user": "ana", "id": "a.b"}),
     ("notes://{id}/raw", "notes://a/raw", {"id": "a"}),
     ("notes://{id}/raw", "notes://a/raw/raw", None),
+    ("{x}", "a,b", {"x": "a,b"}),
     ("notes://all", "notes://all", {}),
     ("notes://all", "notes://all/1", None),
     ("", "", {}),
@@ -30,6 +31,8 @@ MATCHES = [
     ("file:///{+path}", "file:///a/b%20c.txt", {"path": "a/b c.txt"}),
     ("file:///{+path}", "file:///a?b#c", {"path": "a?b#c"}),
     ("{+path}/{name}", "a/b/c", {"path": "a/b", "name": "c"}),
+    ("{+path}#top", "a/b#top", {"path": "a/b"}),
+    ("{+path}#top", "a#b#top", None),
     ("doc{#section}", "doc#a/b?c", {"section": "a/b?c"}),
     ("doc{#section}", "doc", None),
     # level 3
@@ -46,6 +49,7 @@ MATCHES = [
     ("m{;x}", "m;y=1", None),
     ("m{;x}", "m;x=1/2", None),
     ("m{;x}/end", "m;x=1/end", {"x": "1"}),
+    ("m{;x}/{+y}", "m;x=1//a", {"x": "1", "y": "/a"}),
     # queries: any order, each optional, each at most once, none that the template does not name
     ("s{?q,limit}", "s?q=a%20b&limit=3", {"q": "a b", "limit": "3"}),
     ("s{?q,limit}", "s?limit=3&q=a", {"q": "a", "limit": "3"}),
