@@ -1,4 +1,6 @@
+import http.server
 import sys
+import threading
 
 import pytest
 
@@ -30,3 +32,31 @@ def changing(tmp_path):
     path = tmp_path / "changing.py"
     path.write_text(programs.CHANGING)
     return str(path)
+
+
+@pytest.fixture
+def endpoint():
+    """An HTTP server that answers with what the test puts there; what it got stays to be looked at."""
+
+    class Endpoint(http.server.BaseHTTPRequestHandler):
+        def do_POST(self):
+            server.body = self.rfile.read(int(self.headers["Content-Length"]))
+            server.headers = dict(self.headers)
+            self.send_response(server.status)
+            self.send_header("Content-Type", server.kind)
+            self.send_header("Content-Length", str(len(server.answer)))
+            self.end_headers()
+            self.wfile.write(server.answer)
+
+        def log_message(self, *_):
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Endpoint)
+    server.status, server.kind, server.answer = 200, "application/json", b"{}"
+    server.url = f"http://127.0.0.1:{server.server_port}/mcp"
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield server
+    server.shutdown()
+    thread.join(10)
+    server.server_close()

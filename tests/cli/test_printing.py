@@ -45,6 +45,10 @@ def test_json_text_is_safe_and_means_the_same(value):
     assert text == safe_text(text)
 
 
+def test_json_escapes_what_is_unsafe_beyond_16_bits_as_a_pair():
+    assert json_text("\U000e0041", indent=0) == '"\\udb40\\udc41"'
+
+
 def test_json_on_one_line_has_none_but_that_line():
     assert json_text({"a": [1, 2]}, indent=0) == '{"a":[1,2]}'
     assert "\n" in json_text({"a": [1, 2]})

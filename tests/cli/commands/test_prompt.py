@@ -1,4 +1,5 @@
 import json
+import sys
 
 from tests.cli.programs import OnTerminal, invoke
 
@@ -42,3 +43,22 @@ def test_a_missing_argument_is_asked_for_on_a_terminal(notes):
         terminal.type("gardens")
         code, out = terminal.result()
     assert (code, out) == (0, "user:\n  Summarize gardens, short\n")
+
+
+ODD = """
+import json, sys
+for line in sys.stdin:
+    request = json.loads(line)
+    if request["method"] == "server/discover":
+        result = {"supportedVersions": ["2026-07-28"], "capabilities": {"prompts": {}}}
+        answer = {"result": result | {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}}
+    else:
+        answer = {"error": {"code": -32602, "message": f"no {request['method']}"}}
+    print(json.dumps({"jsonrpc": "2.0", "id": request["id"], **answer}), flush=True)
+"""
+
+
+def test_a_server_that_cannot_list_its_prompts_is_heard_itself():
+    result = invoke(["prompt", "x", "--", sys.executable, "-c", ODD])
+    assert result.exit_code == 2
+    assert "no prompts/get (-32602)" in result.stderr

@@ -40,3 +40,17 @@ def test_silence_is_a_time_out():
 @pytest.mark.parametrize("words", [[], ["a", "b"], ["x", "--wait", "0"]])
 def test_no_word_two_words_and_no_time_are_usage_errors(notes, words):
     assert invoke(["send", notes, *words]).exit_code == 2
+
+
+def test_over_http_status_and_type_are_said_and_the_body_is_printed(endpoint):
+    endpoint.status, endpoint.answer = 400, b'{"no": "\x1b"}'
+    result = invoke(["send", endpoint.url, "{}"])
+    assert (result.exit_code, result.stdout) == (0, '{"no": "\\x1b"}\n')
+    assert "HTTP 400 Bad Request · application/json" in result.stderr
+
+
+def test_over_http_json_holds_status_headers_and_bodies(endpoint):
+    document = json.loads(invoke(["send", endpoint.url, "{}", "--json"]).stdout)
+    assert document["status"] == 200
+    assert document["headers"]["Content-Type"] == "application/json"
+    assert document["answers"] == ["{}"]

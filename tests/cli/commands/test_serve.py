@@ -3,7 +3,7 @@ import os
 import sys
 import types
 
-from tests.cli.programs import invoke, run
+from tests.cli.programs import OnTerminal, invoke, run
 
 
 def test_a_file_is_served_over_stdio_and_stdout_is_the_protocol_s(notes):
@@ -44,3 +44,21 @@ def test_what_is_no_python_file_is_a_usage_error():
     result = invoke(["serve", "notes.txt"])
     assert result.exit_code == 2
     assert "notes.py:name" in result.stderr
+
+
+def test_http_is_served_until_it_is_interrupted(tmp_path):
+    path = tmp_path / "small.py"
+    path.write_text(
+        "import mesero\nserver = mesero.Server('small')\n"
+        "@server.tool\ndef add(a: int) -> int:\n    return a + 1\n"
+    )
+    with OnTerminal(["serve", str(path), "--http", "0"]) as terminal:
+        terminal.wait_for("listening on ")
+        url = terminal.wait_for("\r\n")
+        result = run(["call", url, "add", "a=1", "--show-wire"])
+        terminal.interrupt()
+        code, _ = terminal.result()
+        assert "Traceback" not in terminal.seen
+    assert (result.returncode, result.stdout) == (0, "2\n")
+    assert "HTTP 200" in result.stderr
+    assert code in (0, 130)

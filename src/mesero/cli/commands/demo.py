@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from typing import Annotated
 
 import typer
 
@@ -16,6 +17,8 @@ EXAMPLES = "  mesero demo\n"
 
 
 @reporting
-def command() -> None:
+def command(
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,  # noqa: ARG001 - read by `reporting`
+) -> None:
     """Start the demo server over stdio and over HTTP, use it, and show what passed on the wire."""
     raise typer.Exit(importlib.import_module("mesero.demo.show").run_demo())
