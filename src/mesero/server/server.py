@@ -370,6 +370,21 @@ class Server:
 
         run_stdio(self)
 
+    def run_http(self, *, host: str = "127.0.0.1", port: int = 8000, **options: Any) -> None:
+        """Serve over HTTP until SIGINT or SIGTERM; needs uvicorn (``mesero[server]``).
+
+        Args:
+            host: The address to listen on; other machines do not reach that of loopback.
+            port: The port; 0 for one that is free.
+            options: See `mesero.server.run_http.open_http`.
+
+        Raises:
+            UsageError: the address cannot be listened on, or uvicorn is not installed.
+        """
+        from mesero.server.run_http import run_http
+
+        run_http(self, host=host, port=port, **options)
+
     def asgi(self, *, path: str = "/mcp", **options: Any) -> HttpApp:
         """An ASGI application for uvicorn, or to mount in Starlette or FastAPI.
 
