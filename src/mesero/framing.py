@@ -52,7 +52,7 @@ class LineFramer:
             lines = data.split(b"\n")
             if b"\r" in data:
                 lines = [line.removesuffix(b"\r") for line in lines]
-            return [line for line in lines if line]
+            return list(filter(None, lines))
         frames: list[bytes | TooLong] = []
         *ended, rest = data.split(b"\n")
         for piece in ended:

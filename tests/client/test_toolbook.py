@@ -22,15 +22,14 @@ def book(*tools, validate_output=True, rejects_bad_marks=True):
 
 def test_marks_are_remembered_by_tool():
     learned = book(Tool("marked", MARKED), Tool("plain", OBJECT))
-    assert [mark.header for mark in learned.marks_for("marked")] == ["Region"]
-    assert learned.marks_for("plain") == ()
-    assert learned.marks_for("never listed") == ()
+    assert [mark.header for mark in learned.marks["marked"]] == ["Region"]
+    assert set(learned.marks) == {"marked"}
 
 
 def test_marks_of_a_tool_that_is_listed_no_more_are_forgotten():
     learned = book(Tool("marked", MARKED))
     learned.learn([])
-    assert learned.marks_for("marked") == ()
+    assert learned.marks == {}
 
 
 def test_tools_with_broken_marks_are_left_out_with_a_warning(caplog):

@@ -127,7 +127,7 @@ async def test_a_transport_that_drops_notifications_is_told_so():
 
     class Silent(MemoryTransport):
         def exchange(self, outgoing):
-            exchange = Deaf(self, outgoing)
+            exchange = Deaf(self, outgoing.id, outgoing.method)
             self._ledger.open(outgoing.id, exchange)
             self._write(outgoing.raw)
             return exchange
@@ -149,7 +149,7 @@ async def test_a_transport_that_answers_closed_exchanges_is_told_so():
     class Late(MemoryTransport):
         def mark_closed(self):
             for exchange in self._ledger.take_all():
-                exchange.answer(None)
+                exchange.deliver(None)
             StreamTransport.mark_closed(self)
 
     sentences = await failures_of(Late)

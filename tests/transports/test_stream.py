@@ -336,9 +336,12 @@ async def test_the_observer_sees_the_exact_bytes_both_ways_and_may_fail(caplog):
     assert "the observer of in this process failed" in caplog.text
 
 
-def test_a_stream_without_a_channel_cannot_send():
-    with pytest.raises(NotImplementedError):
-        StreamTransport("nowhere")._send(b"")
+async def test_a_stream_without_a_channel_takes_no_request():
+    transport = StreamTransport("nowhere")
+    assert not transport.is_open
+    transport._send(b"lost")
+    with pytest.raises(DisconnectedError):
+        await transport.notify(b"{}")
 
 
 # --- the end ---

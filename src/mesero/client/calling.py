@@ -28,7 +28,7 @@ from mesero.errors import (
     rpc_error_for,
 )
 from mesero.extensions import MethodSpec
-from mesero.jsonrpc import ErrorResponse, Notification, ResultResponse, decode_value, encode_request
+from mesero.jsonrpc import ErrorResponse, Notification, RequestOut, ResultResponse, decode_value, encode_value
 from mesero.modern import REVISIONS
 from mesero.modern.client import Stamp, choose_revision, mirrored_headers, read_result
 from mesero.modern.headers import HeaderMark
@@ -181,9 +181,11 @@ class Caller:
         self._last_id = request_id = self._last_id + 1
         # The request's own id is its progress token: unique among active requests by itself.
         # https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/progress
-        params["_meta"] = self.stamp.meta_for(
-            progress_token=request_id if wants_progress else None, extra=meta
-        )
+        if wants_progress or meta:
+            token = request_id if wants_progress else None
+            params["_meta"] = self.stamp.meta_for(progress_token=token, extra=meta)
+        else:
+            params["_meta"] = self.stamp.plain_meta
         headers: tuple[tuple[str, str], ...] = ()
         if self.transport.mirrors_headers:
             name = None if spec.name_field is None else params.get(spec.name_field)
@@ -192,9 +194,8 @@ class Caller:
             headers = mirrored_headers(self.stamp.revision, spec.name, name, marks, params.get("arguments"))
         if not self.transport.is_open:
             await self.transport.open()
-        return self.transport.exchange(
-            Outgoing(request_id, spec.name, encode_request(request_id, spec.name, params), headers)
-        )
+        raw = encode_value(RequestOut(request_id, spec.name, params))
+        return self.transport.exchange(Outgoing(request_id, spec.name, raw, headers))
 
     async def _round(  # noqa: PLR0917  (one caller, on the hot path)
         self,
@@ -235,7 +236,7 @@ class Caller:
             limit_s = limit_s if loop.time() < last_moment else max(limit_s, self._total_timeout_s)
             raise self._timeout_error(spec, params, limit_s, heard) from None
         finally:
-            if exchange is not None:
+            if exchange is not None and not exchange.is_over:
                 await exchange.close(reason)
 
     def _error_from(self, spec: MethodSpec, message: ErrorResponse) -> RpcError:

@@ -138,6 +138,7 @@ class Client(ServerMethods):
         self._wants_discovery = discover
         self._cache = cache if cache is not None else ResponseCache()
         self._cache_context = _context_of(headers, env, cwd)
+        self._offered: set[str] = set()
         self._tools = ToolBook(
             validate_output=validate_output, rejects_bad_marks=self.transport.mirrors_headers
         )

@@ -63,6 +63,8 @@ class ServerMethods:
     _cache: ResponseCache
     _cache_context: str
     _tools: ToolBook
+    _offered: set[str]
+    """Methods that were found to be offered, so that the next call need not look."""
     _server: ServerFacts | None
 
     # -- any method ------------------------------------------------------------------------------------------
@@ -109,11 +111,13 @@ class ServerMethods:
         """A capability that the server did not declare is not asked for, and the client says so."""
         if spec.capability is None or self._server is None:
             return
+        self._offered.add(spec.name)
         declared = self._server.capabilities
         if declared is None or getattr(declared, spec.capability, UNSET) is not UNSET:
             return
         # The method of an extension needs the extension's identifier.
         if declared.extensions is UNSET or spec.capability not in declared.extensions:
+            self._offered.discard(spec.name)
             raise MissingCapabilityError(spec.capability, spec.name, where=self.transport.target)
 
     async def _cached(self, method: str, params: Mapping[str, Any], timeout_s: float | None) -> Any:
@@ -216,13 +220,18 @@ class ServerMethods:
 
         https://modelcontextprotocol.io/specification/2026-07-28/server/tools#calling-tools
         """
-        self._check_offered(self._methods[methods.CALL_TOOL])
-        check = self._tools.output_check_for(name, where=self.transport.target)
+        if methods.CALL_TOOL not in self._offered:
+            self._check_offered(self._methods[methods.CALL_TOOL])
+        check = None
+        if name in self._tools.schemas:
+            check = self._tools.output_check_for(name, where=self.transport.target)
         params: dict[str, Any] = {"name": name}
         if arguments is not None:
             params["arguments"] = arguments
+        options: dict[str, Any] = {"timeout_s": timeout_s, "on_progress": on_progress, "meta": meta}
+        spec = self._methods[methods.CALL_TOOL]
         try:
-            result = await self._call_tool(params, timeout_s, on_progress, meta)
+            result = await self._caller.call(spec, params, marks=self._tools.marks.get(name, ()), **options)
         except HeaderMismatchError:
             if not self.transport.mirrors_headers:
                 raise
@@ -231,26 +240,14 @@ class ServerMethods:
             self._cache.drop(self.transport.target, methods.LIST_TOOLS)
             await self.list_tools(timeout_s=timeout_s)
             check = self._tools.output_check_for(name, where=self.transport.target)
-            result = await self._call_tool(params, timeout_s, on_progress, meta)
+            result = await self._caller.call(spec, params, marks=self._tools.marks.get(name, ()), **options)
+        if isinstance(result, Raw):
+            result = await self._finished(result)
         if not isinstance(result, CallToolResult):
             return result  # Of a type that an extension defines and does not finish.
         if check is not None:
             check_output(check, name, result, where=self.transport.target)
         return result if returns is None else _typed(result, returns, name, self.transport.target)
-
-    async def _call_tool(
-        self,
-        params: dict[str, Any],
-        timeout_s: float | None,
-        on_progress: ProgressFunction | None,
-        meta: Mapping[str, Any] | None,
-    ) -> Any:
-        marks = self._tools.marks_for(params["name"])
-        spec = self._methods[methods.CALL_TOOL]
-        result = await self._caller.call(
-            spec, params, marks=marks, timeout_s=timeout_s, on_progress=on_progress, meta=meta
-        )
-        return await self._finished(result) if isinstance(result, Raw) else result
 
     # -- resources -------------------------------------------------------------------------------------------
 

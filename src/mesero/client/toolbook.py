@@ -33,25 +33,27 @@ class ToolBook:
     def __init__(self, *, validate_output: bool, rejects_bad_marks: bool) -> None:
         self._validate_output = validate_output
         self._rejects_bad_marks = rejects_bad_marks
-        self._marks: dict[str, tuple[HeaderMark, ...]] = {}
-        self._schemas: dict[str, dict[str, Any]] = {}
+        self.marks: dict[str, tuple[HeaderMark, ...]] = {}
+        """The parameters of listed tools that are mirrored in headers."""
+        self.schemas: dict[str, dict[str, Any]] = {}
+        """The output schemas of listed tools."""
         self._checks: dict[str, SchemaCheck] = {}
 
     def learn(self, tools: Iterable[Tool]) -> list[Tool]:
         """Take a whole list of tools; gives back those that can be used."""
-        self._marks.clear()
-        previous, self._schemas = self._schemas, {}
+        self.marks.clear()
+        previous, self.schemas = self.schemas, {}
         usable = []
         for tool in tools:
             if self._rejects_bad_marks and not self._learn_marks(tool):
                 continue
             usable.append(tool)
             if tool.output_schema is not UNSET:
-                self._schemas[tool.name] = tool.output_schema
+                self.schemas[tool.name] = tool.output_schema
         self._checks = {
             name: check
             for name, check in self._checks.items()
-            if previous.get(name) == self._schemas.get(name)
+            if previous.get(name) == self.schemas.get(name)
         }
         return usable
 
@@ -65,12 +67,8 @@ class ToolBook:
             _log.warning("the tool %r is left out: %s", tool.name, error)
             return False
         if marks:
-            self._marks[tool.name] = marks
+            self.marks[tool.name] = marks
         return True
-
-    def marks_for(self, name: str) -> tuple[HeaderMark, ...]:
-        """The parameters of a tool that are mirrored in headers; none for a tool that was never listed."""
-        return self._marks.get(name, ())
 
     def output_check_for(self, name: str, *, where: str) -> SchemaCheck | None:
         """What judges a tool's results; None when its output schema is not known, or not to be checked.
@@ -80,7 +78,7 @@ class ToolBook:
         Raises:
             InvalidResultError: the tool declares a schema that cannot be used.
         """
-        schema = self._schemas.get(name)
+        schema = self.schemas.get(name)
         if schema is None or not self._validate_output:
             return None
         check = self._checks.get(name)

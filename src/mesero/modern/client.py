@@ -5,7 +5,7 @@ https://modelcontextprotocol.io/specification/2026-07-28/basic/index#meta
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -67,7 +67,8 @@ class Stamp:
             self._members[CLIENT_INFO_KEY] = Raw(encode_value(info))
         if log_level is not None:
             self._members[LOG_LEVEL_KEY] = log_level
-        self._encoded = Raw(encode_value(self._members))
+        self.plain_meta = Raw(encode_value(self._members))
+        """The ``_meta`` of a request that has no members of its own there."""
 
     @property
     def revision(self) -> str:
@@ -82,8 +83,6 @@ class Stamp:
 
     def meta_for(self, *, progress_token: Id | None = None, extra: Mapping[str, Any] | None = None) -> Raw:
         """The ``_meta`` of one request; the client's own fields win over ``extra``."""
-        if progress_token is None and not extra:
-            return self._encoded
         members = {**(extra or {}), **self._members}
         if progress_token is not None:
             members[PROGRESS_TOKEN_KEY] = progress_token
@@ -130,6 +129,9 @@ class _Type(msgspec.Struct):
     result_type: str = msgspec.field(name="resultType", default="complete")
 
 
+_decoders: dict[type[Any], Callable[[Raw], Any]] = {}
+
+
 def read_result(raw: Raw, spec: MethodSpec, result_types: frozenset[str]) -> Any:
     """A result, typed once: the method's own, or an `InputRequiredResult` where the method may ask.
 
@@ -138,8 +140,14 @@ def read_result(raw: Raw, spec: MethodSpec, result_types: frozenset[str]) -> Any
     Raises:
         InvalidResultError: it fits no shape that the method may have.
     """
+    decode = _decoders.get(spec.result)
+    if decode is None:
+        decode = _decoders[spec.result] = msgspec.json.Decoder(spec.result).decode
     try:
-        result = decode_result(spec.result, raw)
+        try:
+            result = decode(raw)
+        except msgspec.ValidationError:
+            result = decode_result(spec.result, raw)  # Perhaps only a content block is unknown.
         if result.result_type == "complete":
             return result
         kind = result.result_type

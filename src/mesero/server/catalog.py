@@ -29,6 +29,8 @@ class SortedList(Generic[Entry]):
         self._what = what
         self._on_change = on_change
         self._entries: dict[str, Entry] = {}
+        self.find: Callable[[str], Entry | None] = self._entries.get
+        """The entry under a key, or None."""
         self._sorted: tuple[list[Entry], list[str]] | None = None
         self.was_used = False
         """Whether it ever had an entry."""
@@ -49,10 +51,6 @@ class SortedList(Generic[Entry]):
             keys = sorted(self._entries)
             self._sorted = ([self._entries[key] for key in keys], keys)
         return self._sorted
-
-    def find(self, key: str) -> Entry | None:
-        """The entry under a key, or None."""
-        return self._entries.get(key)
 
     def add(self, key: str, entry: Entry) -> None:
         """Add an entry.

@@ -58,7 +58,13 @@ Observer = Callable[[Direction, bytes, HttpFacts | None], None]
 
 
 class Exchange(Protocol):
-    """One request and everything that answers it, in order; the response is last."""
+    """One request and everything that answers it, in order; the response is last.
+
+    Attributes:
+        is_over: Whether its response or its end has come: then there is nothing left to close.
+    """
+
+    is_over: bool
 
     async def receive(self) -> Received:
         """The next message that belongs to the request.

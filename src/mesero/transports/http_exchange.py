@@ -46,6 +46,7 @@ class HttpExchange:
         "_reader",
         "_response",
         "id",
+        "is_over",
         "method",
     )
 
@@ -61,6 +62,7 @@ class HttpExchange:
         self._heard = 0
         self._last_message = b""
         self._error: MeseroError | None = None
+        self.is_over = False
         self._reader: asyncio.Task[object] | None = None
         self._cancels = 0
 
@@ -190,6 +192,7 @@ class HttpExchange:
 
     def _finish(self) -> None:
         """The response has come: nothing follows it; its connection can be used again when its body ends."""
+        self.is_over = True
         self._error = ClosedError(f"the response to {self.method} was read", where=self._link.target)
         self._link.waiting.discard(self)
         response, self._response = self._response, None
@@ -200,6 +203,7 @@ class HttpExchange:
         """End the exchange at once, also under a task that waits in `receive`: that one gets the error."""
         if self._error is not None:
             return
+        self.is_over = True
         self._error = error
         self._link.waiting.discard(self)
         response, self._response = self._response, None

@@ -62,10 +62,11 @@ class MemoryTransport(StreamTransport):
             return
         link = _Link(self)
         self._link = link
+        self._send = self._send_to_peer
         self._peer = self._connect(link.send, link.hang_up)
         self.begin()
 
-    def _send(self, data: bytes) -> None:
+    def _send_to_peer(self, data: bytes) -> None:
         if self._peer is not None:
             asyncio.get_running_loop().call_soon(self._peer.receive_bytes, data)
 

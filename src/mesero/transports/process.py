@@ -16,7 +16,7 @@ import os
 import shutil
 import signal
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol, cast
 
@@ -89,6 +89,10 @@ class ProcessOwner(Protocol):
         """No answer can come from it any more."""
 
 
+def _write_nowhere(data: bytes) -> None:
+    """For a process that is not there yet, or reads no more: what it is told is lost with it."""
+
+
 class ServerProcess(asyncio.SubprocessProtocol):
     """A running process and what is left of it. Made by `spawn`."""
 
@@ -106,6 +110,8 @@ class ServerProcess(asyncio.SubprocessProtocol):
         self._is_group_killed = False
         self.ended: asyncio.Future[None] = loop.create_future()
         """Done when no answer can come any more."""
+        self.write: Callable[[bytes], None] = _write_nowhere
+        """Puts bytes on its stdin without blocking; what it does not read any more is lost."""
         self.is_fading = False
         """Whether it exited, or closed a pipe that it is reached by: no request can be given to it any
         more."""
@@ -143,6 +149,7 @@ class ServerProcess(asyncio.SubprocessProtocol):
         self._transport = cast("asyncio.SubprocessTransport", transport)
         self._stdin = cast("asyncio.WriteTransport", self._transport.get_pipe_transport(0))
         self._stdin.set_write_buffer_limits(high=_PIPE_BYTES)
+        self.write = self._stdin.write
         if sys.platform != "win32":
             _running_groups.add(self.pid)
 
@@ -207,6 +214,7 @@ class ServerProcess(asyncio.SubprocessProtocol):
             return
         if not self.is_fading:
             self.is_fading = True
+            self.write = _write_nowhere
             self._owner.process_changed(self)
         if self._exited.done() and not self._open_pipes:
             self._finish()
@@ -225,11 +233,6 @@ class ServerProcess(asyncio.SubprocessProtocol):
             self._owner.process_ended(self)
 
     # -- what it is told -------------------------------------------------------------------------------------
-
-    def write(self, data: bytes) -> None:
-        """Put bytes on its stdin without blocking."""
-        if self._stdin is not None and not self._stdin.is_closing():
-            self._stdin.write(data)
 
     async def wait_for_room(self) -> None:
         """Wait until it reads again, or ends."""

@@ -132,6 +132,7 @@ class StdioTransport(StreamTransport):
         if process.is_fading:
             await asyncio.wait({process.ended})
             raise self._death_of(process)
+        self._send = process.write
         self.begin()
         return process
 
@@ -150,10 +151,6 @@ class StdioTransport(StreamTransport):
 
     # -- while it runs ---------------------------------------------------------------------------------------
 
-    def _send(self, data: bytes) -> None:
-        if self._process is not None:
-            self._process.write(data)
-
     def take_stderr_line(self, line: bytes) -> None:
         """Keep one line of stderr, and show it to whoever wants it."""
         text = line.decode("utf-8", "backslashreplace")
@@ -168,7 +165,8 @@ class StdioTransport(StreamTransport):
     def process_changed(self, process: ServerProcess) -> None:
         """Whether a request can be given to it has changed."""
         if process is self._process:
-            self._is_ready = self._is_up and not (process.is_full or process.is_fading or self._is_closed)
+            self._send = process.write
+            self.is_open = self._is_up and not (process.is_full or process.is_fading or self._is_closed)
 
     def process_ended(self, process: ServerProcess) -> None:
         """No answer can come from it any more."""

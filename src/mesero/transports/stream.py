@@ -15,7 +15,9 @@ import copy
 import logging
 import re
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
+
+import msgspec
 
 from mesero.calls import Ledger, find_owner_id
 from mesero.errors import ClosedError, DisconnectedError, MeseroError, ProtocolError, RpcError
@@ -45,19 +47,16 @@ _MAX_BACKLOG = 100_000
 up."""
 
 
-class StreamExchange:
-    """One request on the shared channel."""
+class StreamExchange(msgspec.Struct, eq=False):
+    """One request on the shared channel: where it was sent, its id and its method."""
 
-    __slots__ = ("_backlog", "_error", "_is_answered", "_stream", "_waiter", "id", "method")
-
-    def __init__(self, stream: StreamTransport, outgoing: Outgoing) -> None:
-        self.id = outgoing.id
-        self.method = outgoing.method
-        self._stream = stream
-        self._waiter: asyncio.Future[Received] | None = None
-        self._backlog: deque[Received] | None = None
-        self._error: MeseroError | None = None
-        self._is_answered = False
+    _stream: StreamTransport
+    id: Id
+    method: str
+    is_over: bool = False
+    _waiter: asyncio.Future[Received] | None = None
+    _backlog: deque[Received] | None = None
+    _error: MeseroError | None = None
 
     async def receive(self) -> Received:
         """See `mesero.transports.Exchange.receive`."""
@@ -102,23 +101,22 @@ class StreamExchange:
         else:
             self._backlog.append(received)
 
-    def answer(self, received: Received) -> None:
-        """Hand over the response: nothing follows it."""
-        self._is_answered = True
-        self.deliver(received)
-
     def fail(self, error: MeseroError) -> None:
         """End the exchange with an error; what came before it can still be read."""
-        self._is_answered = True
+        self.is_over = True
         self._error = error
         if self._waiter is not None and not self._waiter.done():
             self._waiter.set_exception(error)
 
     async def close(self, reason: str = "") -> None:
         """See `mesero.transports.Exchange.close`."""
-        if not self._is_answered:
+        if not self.is_over:
             self._stream.give_up(self.id, reason)
             self.fail(ClosedError(f"{self.method} (id {self.id!r}) was given up", where=self._stream.target))
+
+
+def _send_nowhere(data: bytes) -> None:
+    """For a channel that is not up: what is sent after its end is lost with it."""
 
 
 class StreamTransport:
@@ -148,26 +146,20 @@ class StreamTransport:
         self._last_message = b""
         self._is_up = False
         self._is_closed = False
-        self._is_ready = False
+        self.is_open = False
+        """See `mesero.transports.Transport.is_open`."""
+        self._send: Callable[[bytes], None] = _send_nowhere
+        """Puts bytes on the channel without blocking. Given by the subclass while the channel is up."""
         self._pending: list[bytes] = []
         self._has_written = False
         self._unsolicited: deque[Received] = deque(maxlen=10_000)
         self._unsolicited_waiter: asyncio.Future[None] | None = None
 
-    @property
-    def is_open(self) -> bool:
-        """See `mesero.transports.Transport.is_open`."""
-        return self._is_ready
-
     # -- sending ---------------------------------------------------------------------------------------------
-
-    def _send(self, data: bytes) -> None:
-        """Put bytes on the channel without blocking."""
-        raise NotImplementedError
 
     def exchange(self, outgoing: Outgoing) -> StreamExchange:
         """See `mesero.transports.Transport.exchange`."""
-        exchange = StreamExchange(self, outgoing)
+        exchange = StreamExchange(self, outgoing.id, outgoing.method)
         if not self._is_up or self._is_closed:
             exchange.fail(self._gone_error())
             return exchange
@@ -246,7 +238,8 @@ class StreamTransport:
         if isinstance(message, ResultResponse):
             exchange = self._ledger.close(message.id, is_answered=True)
             if exchange is not None:
-                exchange.answer(Received(raw, message))
+                exchange.is_over = True
+                exchange.deliver(Received(raw, message))
             else:
                 self._receive_stray(raw, message.id)
         elif isinstance(message, Notification):
@@ -274,14 +267,16 @@ class StreamTransport:
                 request_id = next(iter(self._ledger))
                 exchange = self._ledger.close(request_id, is_answered=True)
                 if exchange is not None:
-                    exchange.answer(Received(raw, message))
+                    exchange.is_over = True
+                    exchange.deliver(Received(raw, message))
                     return
             self.noise.receive(raw, ())
             self._put_unsolicited(Received(raw, message))
             return
         exchange = self._ledger.close(message.id, is_answered=True)
         if exchange is not None:
-            exchange.answer(Received(raw, message))
+            exchange.is_over = True
+            exchange.deliver(Received(raw, message))
         else:
             self._receive_stray(raw, message.id)
 
@@ -360,12 +355,13 @@ class StreamTransport:
         """The channel is up."""
         self._pending.clear()
         self._is_up = True
-        self._is_ready = not self._is_closed
+        self.is_open = not self._is_closed
 
     def end(self, error: MeseroError) -> None:
         """The channel is gone: every waiter learns it at once, each with the name of its call."""
         self._is_up = False
-        self._is_ready = False
+        self.is_open = False
+        self._send = _send_nowhere
         rest = self._framer.receive_eof()
         if rest:
             # A last line without its newline is still looked at, so that its call fails by name.
@@ -391,7 +387,7 @@ class StreamTransport:
     def mark_closed(self) -> None:
         """From now on nothing is accepted; open exchanges fail with `ClosedError`."""
         self._is_closed = True
-        self._is_ready = False
+        self.is_open = False
         for exchange in self._ledger.take_all():
             where = f"{self.target}: {exchange.method} (id {exchange.id!r})"
             exchange.fail(ClosedError("the client was closed while this call was open", where=where))
