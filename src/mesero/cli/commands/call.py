@@ -35,7 +35,7 @@ EXAMPLES = """\
   mesero call notes.py notes.add title=Milk body='two litres'
   mesero call https://example.com/mcp add '{"a": 1, "b": 2}'
   mesero call add a=1 b=2 -- python server.py
-  mesero call notes.py notes.delete id=3 --answer confirm=true
+  mesero call notes.py notes.delete id=3 --answer sure=true
 
 Arguments are one JSON object, '-' for a JSON object on stdin, or words:
   key=value    read by the tool's schema: a number, true/false, JSON for lists
