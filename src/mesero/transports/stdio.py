@@ -113,7 +113,7 @@ class StdioTransport(StreamTransport):
     async def _running_process(self) -> ServerProcess | None:
         """The process that takes requests, started if need be; None when it is too late for that."""
         old = self._process
-        if self._is_closed or (old is not None and not old.is_fading):
+        if self._is_closed or (old is not None and self._is_up and not old.is_fading):
             return old
         if old is not None:
             # Its open calls fail with its own death before the next one comes up.
