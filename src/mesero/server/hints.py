@@ -37,6 +37,9 @@ def _is_pydantic(kind: Any) -> bool:
 
 
 def _schema_hook(kind: type[Any]) -> dict[str, Any]:
+    if kind is object:
+        # Anything; msgspec takes an empty schema for none.
+        return {"type": ["object", "array", "string", "number", "boolean", "null"]}
     if _is_pydantic(kind):
         schema: dict[str, Any] = kind.model_json_schema(ref_template="#/$defs/" + kind.__name__ + ".{model}")
         return _inline_definitions(schema, kind.__name__)
@@ -69,6 +72,8 @@ def _inline_definitions(schema: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 def _decode_hook(kind: type[Any], value: Any) -> Any:
+    if kind is object:
+        return value
     if _is_pydantic(kind):
         # Pydantic's ValidationError is a ValueError: it reaches the model as an invalid argument.
         return kind.model_validate(value)

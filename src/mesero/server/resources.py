@@ -73,6 +73,7 @@ class TemplateEntry:
     ) -> None:
         self.template = template
         self.matcher = UriTemplate(template.uri_template)
+        self.is_greedy = "{+" in template.uri_template or "{#" in template.uri_template
         required = {
             name for name, (_, default) in signature.parameters.items() if default is msgspec.NODEFAULT
         }

@@ -74,22 +74,26 @@ class WorkerThreads:
 def _work(jobs: SimpleQueue[_Job | None], idle: threading.Semaphore) -> None:
     """What one thread does until it is told to end."""
     while (job := jobs.get()) is not None:
-        _do(*job)
+        _do(*job, idle)
         del job  # What the function returned must not live until the next one comes.
-        idle.release()
 
 
-def _do(future: Future[Any], function: Callable[[], Any]) -> None:
+def _do(future: Future[Any], function: Callable[[], Any], idle: threading.Semaphore) -> None:
     if not future.set_running_or_notify_cancel():
+        idle.release()
         return
+    result = failure = None
     try:
         result = function()
     except StopIteration as error:
         # No future can carry it: whoever waits would wait for ever.
         failure = RuntimeError("the function raised StopIteration")
         failure.__cause__ = error
-        future.set_exception(failure)
     except BaseException as error:  # noqa: BLE001  (whatever it is belongs to the one who waits)
-        future.set_exception(error)
-    else:
+        failure = error
+    # Before anybody hears of the result: who does may have the next job already.
+    idle.release()
+    if failure is None:
         future.set_result(result)
+    else:
+        future.set_exception(failure)
