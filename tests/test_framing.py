@@ -100,6 +100,17 @@ def test_the_rest_at_the_end_is_given_out_once_and_the_framer_is_empty():
     assert framer.receive(b"a\n") == [b"a"]
 
 
+def test_a_line_that_has_no_end_yet_can_be_looked_at():
+    framer = LineFramer()
+    assert framer.unfinished == b""
+    framer.receive(b'{"id":1}\n{"id"' + b" " * 500)
+    framer.receive(b":2")
+
+    assert framer.unfinished == b'{"id"' + b" " * 395
+    framer.receive(b"}\n")
+    assert framer.unfinished == b""
+
+
 def test_a_line_over_the_limit_leaves_no_rest():
     framer = LineFramer(max_bytes=2)
     framer.receive(b"12345")

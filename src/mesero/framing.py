@@ -85,6 +85,11 @@ class LineFramer:
         self._size = 0
         self._skipping = False
 
+    @property
+    def unfinished(self) -> bytes:
+        """How the line begins that has no end yet; nothing when there is none."""
+        return self._parts[0][:_MAX_BEGINNING_BYTES] if self._parts else b""
+
     def receive_eof(self) -> bytes:
         """The bytes after the last newline: a message cut short, or nothing. The framer is empty then."""
         rest = b"".join(self._parts)

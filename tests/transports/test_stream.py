@@ -179,6 +179,57 @@ async def test_text_that_is_tied_to_nothing_is_kept_and_counted(wire):
     assert wire.transport.evidence() == (r"2 lines that answer nothing, the last: '\\xff\\xfe'",)
 
 
+async def test_a_line_without_its_end_explains_a_silence(wire):
+    wire.peer.send(b'{"jsonrpc":"2.0","id":1,"result":{}}')
+    await turns()
+    assert wire.transport.evidence() == (
+        """a line without its end: '{"jsonrpc":"2.0","id":1,"result":{}}'""",
+    )
+
+
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=8,
+)
+NEARLY_MESSAGES = st.fixed_dictionaries(
+    {},
+    optional={
+        "jsonrpc": st.sampled_from(["2.0", "1.0", 2]) | ANYTHING,
+        "id": st.sampled_from([1, 2, "1", "2", 1.0]) | ANYTHING,
+        "method": st.sampled_from(["notifications/progress", "ping"]) | ANYTHING,
+        "params": st.fixed_dictionaries({"progressToken": ANYTHING, "_meta": ANYTHING}) | ANYTHING,
+        "result": ANYTHING,
+        "error": st.fixed_dictionaries({"code": st.integers(), "message": st.text()}) | ANYTHING,
+    },
+)
+LINES = st.one_of(st.binary(max_size=60), NEARLY_MESSAGES.map(lambda found: json.dumps(found).encode()))
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.lists(st.tuples(LINES, st.sampled_from([b"\n", b"", b"\r\n", b"\x00\n"])), max_size=8), st.booleans()
+)
+def test_whatever_a_server_writes_the_next_call_is_answered(lines, is_stderr):
+    async def scenario():
+        wire = Wire()
+        await wire.transport.open()
+        wire.ask(1)
+        wire.ask(2)
+        for line, end in lines:
+            if is_stderr:
+                wire.transport.receive_stderr_line(line)
+            else:
+                wire.transport.receive_bytes(line + end)
+        wire.transport.receive_bytes(b"\n")
+        last = wire.ask("the last one")
+        wire.peer.answer("the last one")
+        assert (await answer_to(last)).id == "the last one"
+        await wire.transport.aclose()
+
+    asyncio.run(scenario())
+
+
 async def test_a_silence_without_a_reason_has_no_evidence(wire):
     assert wire.transport.evidence() == ()
 

@@ -373,9 +373,13 @@ class StreamTransport:
 
     def evidence(self) -> tuple[str, ...]:
         """What may explain a silence: sentences about what came and could be tied to nothing."""
-        if not self.noise.count:
-            return ()
-        return (f"{self.noise.count} lines that answer nothing, the last: {self.noise.lines[-1]!r}",)
+        found = []
+        if self.noise.count:
+            found.append(f"{self.noise.count} lines that answer nothing, the last: {self.noise.lines[-1]!r}")
+        if self._framer.unfinished:
+            beginning = self._framer.unfinished[:200].decode("utf-8", "backslashreplace")
+            found.append(f"a line without its end: {beginning!r}")
+        return tuple(found)
 
     def _gone_error(self) -> MeseroError:
         if self._is_closed:
