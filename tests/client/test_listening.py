@@ -1,6 +1,7 @@
 """Subscriptions: acknowledged first, told apart, ended in good order, opened again after a loss."""
 
 import asyncio
+import json
 
 import pytest
 
@@ -368,6 +369,18 @@ async def test_a_change_drops_what_was_cached_of_it():
             await collect(changes, 1)
             await client.read_resource("a")
             await client.read_resource("b")
+
+
+async def test_an_answer_that_a_change_overtook_is_not_kept():
+    async with talk() as (client, server, _):
+        server.expect("tools/list").notify(TOOLS).notify("notifications/message", level="info", data=1)
+        call = asyncio.create_task(client.list_tools())
+        await until(lambda: client._changes)
+        answer = {"resultType": "complete", "tools": [], "ttlMs": 60_000, "cacheScope": "private"}
+        server._peer.send(json.dumps({"jsonrpc": "2.0", "id": 2, "result": answer}).encode())
+        await call
+        assert len(client._cache) == 0
+        assert client._changes == 1
 
 
 async def test_after_a_gap_nothing_that_was_cached_holds():

@@ -40,6 +40,13 @@ __all__ = ["Client"]
 _GRACE_S = 0.5
 """What the first answer gets beyond the limit on connecting: a transport's own error says more."""
 
+_CHANGES = (
+    methods.TOOLS_CHANGED,
+    methods.PROMPTS_CHANGED,
+    methods.RESOURCES_CHANGED,
+    methods.RESOURCE_UPDATED,
+)
+
 
 class Client(ServerMethods):
     """A connection to one server.
@@ -139,6 +146,7 @@ class Client(ServerMethods):
         self._cache = cache if cache is not None else ResponseCache()
         self._cache_context = _context_of(headers, env, cwd)
         self._offered: set[str] = set()
+        self._changes = 0
         self._tools = ToolBook(
             validate_output=validate_output, rejects_bad_marks=self.transport.mirrors_headers
         )
@@ -263,6 +271,9 @@ class Client(ServerMethods):
         )
 
     def _take_change(self, notification: Notification) -> None:
+        if notification.method not in _CHANGES:
+            return
+        self._changes += 1
         uri = None
         if notification.method == methods.RESOURCE_UPDATED and notification.params is not UNSET:
             with contextlib.suppress(RpcError):  # Which one is not told then: all are dropped.
@@ -270,12 +281,8 @@ class Client(ServerMethods):
         self._cache.invalidate(self.transport.target, notification.method, uri)
 
     def _forget_responses(self) -> None:
-        for method in (
-            methods.TOOLS_CHANGED,
-            methods.PROMPTS_CHANGED,
-            methods.RESOURCES_CHANGED,
-            methods.RESOURCE_UPDATED,
-        ):
+        self._changes += 1
+        for method in _CHANGES:
             self._cache.invalidate(self.transport.target, method)
 
 

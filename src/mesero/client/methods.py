@@ -65,6 +65,8 @@ class ServerMethods:
     _tools: ToolBook
     _offered: set[str]
     """Methods that were found to be offered, so that the next call need not look."""
+    _changes: int
+    """How often the server said that something changed."""
     _server: ServerFacts | None
 
     # -- any method ------------------------------------------------------------------------------------------
@@ -131,10 +133,13 @@ class ServerMethods:
         # "requests carrying inputResponses or requestState MUST NOT be cached"
         # https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/caching#cache-key
         questions: list[None] = []
+        changes = self._changes
         result = await self._caller.call(
             spec, params, timeout_s=timeout_s, on_asked=lambda: questions.append(None)
         )
-        if key is not None and not questions and isinstance(result, spec.result):
+        # What changed while the answer was on its way may have changed after it was written.
+        may_keep = not questions and changes == self._changes and isinstance(result, spec.result)
+        if key is not None and may_keep:
             self._cache.store(key, self._cache_context, time.monotonic(), result)
         return result
 
