@@ -18,6 +18,7 @@ from mesero.modern.server import honoured_filter, read_filter, server_meta_for
 from mesero.server.context import Context
 from mesero.server.prompts import complete, render_prompt
 from mesero.server.resources import ResourceEntry, TemplateEntry, read_resource
+from mesero.server.rounds import Rounds
 from mesero.server.subscriptions import Subscription, keys_offered
 from mesero.server.tools import run_tool
 from mesero.types import (
@@ -37,6 +38,7 @@ from mesero.types import (
     PromptReference,
     ReadResourceParams,
     ReadResourceResult,
+    RequestMeta,
     SubscriptionsListenResult,
 )
 
@@ -61,15 +63,43 @@ __all__ = [
 ]
 
 
-class Call(msgspec.Struct):
-    """One request on its way through the operation: the server, what was asked, and the way back."""
+class Call(msgspec.Struct, eq=False):
+    """One request on its way through the operation: the server, what was asked and by whom, the way back."""
 
     server: Server
     params: Any
     request: Request
-    context: Context
+    metadata: RequestMeta
+    principal: Any
     reply: Reply
     is_shared_channel: bool
+    rounds: Rounds | None = None
+    seen: Context | None = None
+    """The context, once somebody asked for it."""
+
+    @property
+    def context(self) -> Context:
+        """The request as its handler sees it, made when somebody wants to see it."""
+        if self.seen is None:
+            if self.rounds is None and self.server.methods[self.request.method].may_ask:
+                self.open_state()
+            self.seen = Context(
+                request_id=self.request.id,
+                metadata=self.metadata,
+                reply=self.reply,
+                asker=self.rounds,
+                log=self.server.log,
+            )
+            self.seen.principal = self.principal
+        return self.seen
+
+    def open_state(self) -> None:
+        """Read what the client brought back from earlier rounds.
+
+        Raises:
+            InvalidParamsError: its request state does not open (-32602).
+        """
+        self.rounds = self.server.rounds_for(self.request, self.params, self.principal, self.reply)
 
 
 Operate = Callable[[Call], Awaitable[Any]]
@@ -154,7 +184,8 @@ async def call_tool(call: Call) -> CallToolResult:
     arguments = params.arguments
     if arguments is not UNSET and memoryview(arguments)[0] != ord("{"):
         raise InvalidParamsError("tools/call: params.arguments must be an object")
-    return await run_tool(entry, arguments, call.context, call.server.log)
+    context = None if entry.context_name is None else call.context
+    return await run_tool(entry, arguments, context, call.server.log)
 
 
 async def read(call: Call) -> ReadResourceResult:
@@ -176,11 +207,10 @@ def _find_resource(
     entry = server.resources.find(uri)
     if entry is not None:
         return entry, {}
-    for template in server.templates.entries:
-        arguments = template.find_arguments(uri)
-        if arguments is not None:
-            return template, arguments
-    return None
+    matches = ((entry, entry.find_arguments(uri)) for entry in server.templates.entries)
+    found = [(entry, arguments) for entry, arguments in matches if arguments is not None]
+    # The template that fits most closely: one whose variables take whole paths comes last.
+    return min(found, key=lambda match: match[0].is_greedy, default=None)
 
 
 async def get_prompt(call: Call) -> GetPromptResult:

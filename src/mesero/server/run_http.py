@@ -133,8 +133,10 @@ def _bracketed(host: str) -> str:
 def _open_listener(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
+        if not 0 <= port <= 65535:
+            raise OSError(f"{port} is no port")
         return socket.create_server((host, port), family=family, backlog=_BACKLOG)
-    except (OSError, OverflowError) as error:
+    except OSError as error:
         raise UsageError(
             f"cannot listen on {_bracketed(host)}:{port}: {error}",
             fix="Choose another port (0 takes one that is free) or another host",

@@ -13,8 +13,7 @@ import msgspec
 from msgspec import UNSET
 
 from mesero.errors import InternalError, RpcError
-from mesero.extensions import MethodSpec
-from mesero.jsonrpc import Id, Message, Request, check_finite, encode_error, encode_result
+from mesero.jsonrpc import Id, Message, Request, ResultOut, check_finite, encode_error, encode_value
 from mesero.modern.envelope import (
     Headers,
     check_headers,
@@ -29,7 +28,6 @@ from mesero.modern.envelope import (
 )
 from mesero.modern.server import stamp_result
 from mesero.server.authorization import NotAuthorizedError, Operation
-from mesero.server.context import Context
 from mesero.server.operations import Call
 from mesero.server.reply import Reply
 from mesero.server.rounds import Rounds
@@ -58,31 +56,35 @@ class Arrival(msgspec.Struct, frozen=True, gc=False):
 
 async def serve(server: Server, arrival: Arrival, reply: Reply) -> None:
     """Serve one request from its first byte to its answer."""
-    context: Context | None = None
-    rounds: Rounds | None = None
+    call: Call | None = None
     try:
-        message = _parsed(arrival)  # 1 parse
-        request = check_request(message)  # 2 envelope
+        if isinstance(arrival.message, RpcError):  # 1 parse: done once, before the era was selected
+            raise arrival.message  # noqa: TRY301  (one place for every refusal)
+        request = check_request(arrival.message)  # 2 envelope
         metadata = read_metadata(request, server.revisions)  # 3 metadata
         spec = server.methods.get(request.method)
         if arrival.headers is not None:
             marks = server.marks_for(request, spec)
             check_headers(request, metadata, arrival.headers, spec=spec, marks=marks)  # 4 headers
         check_revision(metadata, server.revisions)  # 5 revision
-        params = _routed(server, request, metadata, spec)  # 6 route
-        principal = await _authorized(server, request, metadata, params, arrival)  # 7 authorize
-        if spec is not None and spec.may_ask:
-            rounds = server.rounds_for(request, params, principal, reply)
-        context = Context(request_id=request.id, metadata=metadata, reply=reply, asker=rounds, log=server.log)
-        context.principal = principal
-        call = Call(server, params, request, context, reply, arrival.is_shared_channel)
+        if server.has_needs:
+            check_needs(server.needs_of(request, spec), metadata)
+        params = read_params(request, route(request, server.methods_offered))  # 6 route
+        principal = None
+        if server.authorize is not None:
+            principal = await _authorized(server, request, metadata, params, arrival)  # 7 authorize
+        call = Call(server, params, request, metadata, principal, reply, arrival.is_shared_channel)
+        if getattr(params, "request_state", UNSET) is not UNSET:
+            # "Servers … MUST reject state that fails verification", whether the handler looks at it or not.
+            # https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr#server-requirements-basic-workflow
+            call.open_state()
         result = await server.operations[request.method](call)  # 8 run
         stamp_result(result, server.server_meta)
-        await reply.answer(encode_result(request.id, result))
+        await reply.answer(encode_value(ResultOut(request.id, result)))
     except RpcError as error:
         await _refuse(server, arrival, reply, error)
     except asyncio.CancelledError:
-        if not _is_answered_by(rounds):
+        if call is None or not _is_answered_by(call.rounds):
             _raise_if_cancelled()
             inner = InternalError("internal error: the work was cancelled from within the server")
             await _refuse(server, arrival, reply, inner)
@@ -91,21 +93,8 @@ async def serve(server: Server, arrival: Arrival, reply: Reply) -> None:
         failure = InternalError(f"internal error: {type(error).__name__}: {error}")
         await _refuse(server, arrival, reply, failure)
     finally:
-        if context is not None:
-            context.finish()  # 9 forget: the metadata goes with the request
-
-
-def _parsed(arrival: Arrival) -> Message:
-    if isinstance(arrival.message, RpcError):
-        raise arrival.message
-    return arrival.message
-
-
-def _routed(server: Server, request: Request, metadata: RequestMeta, spec: MethodSpec | None) -> Any:
-    needs = server.needs_of(request, spec)
-    if needs:
-        check_needs(needs, metadata)
-    return read_params(request, route(request, server.methods_offered))
+        if call is not None and call.seen is not None:
+            call.seen.finish()  # 9 forget: the metadata goes with the request
 
 
 async def _authorized(

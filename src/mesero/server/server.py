@@ -125,8 +125,10 @@ class Server:
         self.threads = WorkerThreads(max_threads)
         self._log = log or _log_to_stderr
         self._bus: Bus = bus or MemoryBus()
-        self._needs_of_tools = False
-        self._offered: dict[str, MethodSpec] | None = None
+        self.has_needs = False
+        """Whether any request may need client capabilities."""
+        self.methods_offered: Mapping[str, MethodSpec] = {}
+        """The methods whose capability this server declares; all others are not found."""
         self.tools: SortedList[ToolEntry] = SortedList("tool", self._changer(methods.TOOLS_CHANGED))
         self.resources: SortedList[ResourceEntry] = SortedList(
             "resource", self._changer(methods.RESOURCES_CHANGED)
@@ -149,6 +151,9 @@ class Server:
             if missing:
                 raise UsageError(f"{extension.identifier}: no function for {', '.join(sorted(missing))}")
             self.operations.update(functions)
+        # An extension's methods and filter members may need the client to speak it.
+        self.has_needs = bool(self.extensions)
+        self._offer()
 
     # -- registering
     # ---------------------------------------------------------------------------------------------------
@@ -180,7 +185,7 @@ class Server:
         def register(function: F) -> F:
             entry = tool_entry_from(function, self.threads, **options)
             self.tools.add(entry.tool.name, entry)
-            self._needs_of_tools = self._needs_of_tools or bool(entry.needs)
+            self.has_needs = self.has_needs or bool(entry.needs)
             return function
 
         return register if function is None else register(function)
@@ -245,7 +250,7 @@ class Server:
         def register(function: F) -> F:
             called = async_function_for(function, self.threads, inline=inline)
             self.completions[owner, argument] = CompletionEntry(called, read_signature(function))
-            self._offered = None
+            self._offer()
             return function
 
         return register
@@ -255,7 +260,7 @@ class Server:
 
     def _changer(self, method: str) -> Callable[[], None]:
         def changed() -> None:
-            self._offered = None
+            self._offer()
             self._bus.publish(Change(method))
 
         return changed
@@ -303,17 +308,14 @@ class Server:
             extensions={one.identifier: dict(one.settings) for one in self.extensions} or UNSET,
         )
 
-    @property
-    def methods_offered(self) -> Mapping[str, MethodSpec]:
-        """The methods whose capability this server declares; all others are not found."""
-        if self._offered is None:
-            declared = self.capabilities
-            self._offered = {
-                name: spec
-                for name, spec in self.methods.items()
-                if spec.capability is None or getattr(declared, spec.capability) is not UNSET
-            }
-        return self._offered
+    def _offer(self) -> None:
+        """Look again at which methods are offered."""
+        declared = self.capabilities
+        self.methods_offered = {
+            name: spec
+            for name, spec in self.methods.items()
+            if spec.capability is None or getattr(declared, spec.capability) is not UNSET
+        }
 
     def marks_for(self, request: Request, spec: MethodSpec | None) -> tuple[HeaderMark, ...]:
         """The mirrored parameters of the tool that a request calls."""
@@ -326,7 +328,7 @@ class Server:
         """The client capabilities without which a request is refused."""
         if spec is None:
             return {}
-        if self._needs_of_tools and spec.name == methods.CALL_TOOL:
+        if spec.name == methods.CALL_TOOL:
             entry = self.tools.find(find_name(request, spec) or "")
             if entry is not None:
                 return entry.needs

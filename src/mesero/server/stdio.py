@@ -16,8 +16,8 @@ import signal
 import stat
 import sys
 import threading
-from collections.abc import Coroutine, Iterator
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Callable, Coroutine, Iterator
+from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, cast
 
 from mesero.server.stream import StreamConnection
 
@@ -36,18 +36,17 @@ _SIGNAL_WAIT_S = 0.5
 @contextlib.contextmanager
 def own_stdio() -> Iterator[tuple[int, int]]:
     """Take stdin and stdout for the protocol; yields their descriptors and gives both back at the end."""
+    _open_standard_descriptors()
     python_stdout = sys.stdout
     if python_stdout is not None:
         python_stdout.flush()
     stdin, stdout = os.dup(0), os.dup(1)
-    null = os.open(os.devnull, os.O_RDWR)
+    null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)
-    try:
-        os.dup2(2, 1)
-    except OSError:  # Started without a stderr.
-        os.dup2(null, 1)
+    os.dup2(2, 1)
     os.close(null)
-    sys.stdout = sys.stderr
+    # One buffer for both, so that lines keep their order.
+    sys.stdout = sys.stderr or python_stdout
     try:
         yield stdin, stdout
     finally:
@@ -56,6 +55,15 @@ def own_stdio() -> Iterator[tuple[int, int]]:
         os.dup2(stdout, 1)
         os.close(stdin)
         os.close(stdout)
+
+
+def _open_standard_descriptors() -> None:
+    """Some hosts start servers without a stderr: the next file that was opened would take its number."""
+    for descriptor in range(3):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # The lowest free number is this one.
 
 
 def run_stdio(server: Server) -> None:
@@ -158,7 +166,8 @@ class _Output(Protocol):
     """The input, which is not read from while the client does not read."""
     connection: StreamConnection | None
 
-    def send(self, data: bytes) -> None: ...
+    @property
+    def send(self) -> Callable[[bytes], None]: ...
     async def drain(self, wait_s: float) -> None: ...
     def close(self) -> None: ...
 
@@ -168,8 +177,7 @@ async def _open_output(stdout: int, ending: _Ending) -> _Output:
         return _FileOutput(stdout, ending)
     output = _PipeOutput(ending)
     pipe = os.fdopen(os.dup(stdout), "wb", buffering=0)
-    transport, _ = await asyncio.get_running_loop().connect_write_pipe(lambda: output, pipe)
-    output.transport = transport
+    await asyncio.get_running_loop().connect_write_pipe(lambda: output, pipe)
     return output
 
 
@@ -201,6 +209,7 @@ class _PipeOutput(asyncio.Protocol):
     """A pipe or socket: what does not fit waits, and whoever makes more of it as well."""
 
     transport: asyncio.WriteTransport
+    send: Callable[[bytes], None]
 
     def __init__(self, ending: _Ending) -> None:
         self._ending = ending
@@ -208,8 +217,9 @@ class _PipeOutput(asyncio.Protocol):
         self.reader: asyncio.ReadTransport | None = None
         self.connection: StreamConnection | None = None
 
-    def send(self, data: bytes) -> None:
-        self.transport.write(data)
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self.transport = cast("asyncio.WriteTransport", transport)
+        self.send = self.transport.write
 
     def pause_writing(self) -> None:
         # A client that does not read its answers is not read from either.
@@ -278,12 +288,15 @@ async def _open_input(connection: StreamConnection, output: _Output, stdin: int,
         connection.receive_bytes(data)
         await connection.drain()
 
-    def read_in_thread() -> None:
+    def read_in_thread(source: BinaryIO) -> None:
         # A file or a terminal: nothing to poll, so a thread reads it, one chunk after the other.
-        with contextlib.suppress(RuntimeError):  # The loop is closed: nobody wants more.
-            while data := os.read(stdin, _CHUNK_BYTES):
-                asyncio.run_coroutine_threadsafe(take(data), loop).result()
+        with source, contextlib.suppress(RuntimeError):  # The loop is closed: nobody wants more.
+            with contextlib.suppress(OSError):
+                while data := source.read(_CHUNK_BYTES):
+                    asyncio.run_coroutine_threadsafe(take(data), loop).result()
             loop.call_soon_threadsafe(ending.end_input)
 
-    threading.Thread(target=read_in_thread, daemon=True, name="mesero stdin").start()
+    # A descriptor of its own: the thread may outlive the one that it was given.
+    source = os.fdopen(os.dup(stdin), "rb", buffering=0)
+    threading.Thread(target=read_in_thread, args=(source,), daemon=True, name="mesero stdin").start()
     return lambda: None

@@ -32,16 +32,13 @@ _CLOSE_WAIT_S = 5.0
 """How long what is cancelled may take to clean up, in seconds."""
 
 
-class StreamReply:
-    """The way back for one request on the shared channel."""
+class StreamReply(msgspec.Struct, eq=False):
+    """The way back for one request on the shared channel; its id, None when that could not be read."""
 
-    __slots__ = ("_connection", "_request_id", "is_answered", "task")
-
-    def __init__(self, connection: StreamConnection, request_id: Id | None) -> None:
-        self._connection = connection
-        self._request_id = request_id
-        self.is_answered = False
-        self.task: asyncio.Task[None] | None = None
+    _connection: StreamConnection
+    _request_id: Id | None
+    is_answered: bool = False
+    task: asyncio.Task[None] | None = None
 
     async def notify(self, raw: bytes) -> None:
         """See `mesero.server.reply.Reply.notify`."""
@@ -55,14 +52,10 @@ class StreamReply:
         """See `mesero.server.reply.Reply.answer`."""
         del status, headers  # A stream has neither.
         if not self.is_answered:
-            self.silence()
+            self.is_answered = True
+            # Its id may be used again.
+            self._connection.in_flight.pop(self._request_id, None)
             self._connection.write(raw)
-
-    def silence(self) -> None:
-        """Nothing more may be sent for the request, and its id is free again."""
-        self.is_answered = True
-        if self._request_id is not None:
-            self._connection.release_id(self._request_id)
 
 
 class StreamConnection:
@@ -77,7 +70,8 @@ class StreamConnection:
         self._server = server
         self._send = send
         self._framer = LineFramer(max_bytes=server.max_message_bytes)
-        self._in_flight: dict[Id, StreamReply] = {}
+        self.in_flight: dict[Id | None, StreamReply] = {}
+        """The requests that were not answered yet, by id."""
         self._tasks: set[asyncio.Task[None]] = set()
         self._pending: list[bytes] = []
         self._has_written = False
@@ -154,39 +148,29 @@ class StreamConnection:
                 self._start(Arrival(error, find_id(raw), is_shared_channel=True), None)
             return
         if isinstance(message, Request):
-            self._receive_request(message)
+            if message.id in self.in_flight:
+                self._refuse_twin(message)
+            else:
+                self._start(Arrival(message, message.id, is_shared_channel=True), message.id)
         elif isinstance(message, Notification):
             self._receive_notification(message)
         # "clients do not send JSON-RPC responses"; nobody here asked for one, and answering an answer could
         # go on for ever. https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/index
 
-    def _receive_request(self, request: Request) -> None:
-        if request.id in self._in_flight:
-            # "The request ID MUST NOT match the ID of any other request the sender has issued and not yet
-            # received a response for."
-            # https://modelcontextprotocol.io/specification/2026-07-28/basic/index#requests
-            error = InvalidRequestError(f"a request with the id {request.id!r} is in flight already")
-            self.write(encode_error(request.id, error))
-            return
-        self._start(Arrival(request, request.id, is_shared_channel=True), request.id)
+    def _refuse_twin(self, request: Request) -> None:
+        # "The request ID MUST NOT match the ID of any other request the sender has issued and not yet
+        # received a response for."
+        # https://modelcontextprotocol.io/specification/2026-07-28/basic/index#requests
+        error = InvalidRequestError(f"a request with the id {request.id!r} is in flight already")
+        self.write(encode_error(request.id, error))
 
     def _start(self, arrival: Arrival, request_id: Id | None) -> None:
         reply = StreamReply(self, request_id)
-        reply.task = task = asyncio.get_running_loop().create_task(self._serve(arrival, reply))
+        reply.task = task = asyncio.get_running_loop().create_task(serve(self._server, arrival, reply))
         self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
         if request_id is not None:
-            self._in_flight[request_id] = reply
-
-    async def _serve(self, arrival: Arrival, reply: StreamReply) -> None:
-        try:
-            await serve(self._server, arrival, reply)
-        finally:
-            if reply.task is not None:
-                self._tasks.discard(reply.task)
-
-    def release_id(self, request_id: Id) -> None:
-        """A request was answered or cancelled: its id may be used again."""
-        self._in_flight.pop(request_id, None)
+            self.in_flight[request_id] = reply
 
     def _receive_notification(self, notification: Notification) -> None:
         """Never answered. A cancellation goes to the request that it names, all others are dropped."""
@@ -198,18 +182,13 @@ class StreamConnection:
             # "Invalid cancellation notifications SHOULD be ignored."
             # https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/cancellation#error-handling
             return
-        reply = self._in_flight.get(request_id)
+        reply = self.in_flight.pop(request_id, None)
         if reply is not None:
             # "Servers … MUST NOT send any further messages for it."
             # https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio#cancellation
-            reply.silence()
-            self._cancel(reply.task)
-
-    def _cancel(self, task: asyncio.Task[None] | None) -> None:
-        if task is not None:
-            # A task that is cancelled before its first step never reaches its own end.
-            task.add_done_callback(self._tasks.discard)
-            task.cancel()
+            reply.is_answered = True
+            if reply.task is not None:
+                reply.task.cancel()
 
     # -- the end ---------------------------------------------------------------------------------------------
 
@@ -229,7 +208,7 @@ class StreamConnection:
         self._is_closed = True
         tasks = tuple(self._tasks)
         for task in tasks:
-            self._cancel(task)
+            task.cancel()
         if tasks:
             await asyncio.wait(tasks, timeout=_CLOSE_WAIT_S)
 

@@ -73,7 +73,12 @@ class ToolOutput:
             content = self._content_from(value)
             if content is not None:
                 return CallToolResult(content=content)
-        encoded = self._encoded(value)
+        encoded = encode_value(value if isinstance(value, (int, str)) else plain_from(value))
+        if self._check is not None:
+            try:
+                self._check(encoded)
+            except ValueError as error:
+                raise _misfit(error) from None
         # "a tool that returns structured content SHOULD also return the serialized JSON in a TextContent
         # block"
         # https://modelcontextprotocol.io/specification/2026-07-28/server/tools#structured-content
@@ -116,8 +121,12 @@ class ToolOutput:
             try:
                 self._check(encoded)
             except ValueError as error:
-                raise ValueError(f"what it returned does not fit its own output schema: {error}") from None
+                raise _misfit(error) from None
         return encoded
+
+
+def _misfit(error: ValueError) -> ValueError:
+    return ValueError(f"what it returned does not fit its own output schema: {error}")
 
 
 def output_by_hints(signature: Signature) -> ToolOutput:

@@ -24,8 +24,9 @@ from mesero.types import CallToolResult, TextContent, Tool
 
 __all__ = ["Arguments", "ToolEntry", "ToolError", "checked_arguments", "run_tool", "typed_arguments"]
 
-Arguments = Callable[[Raw | bytes], dict[str, Any]]
-"""From the raw arguments of a call to keyword arguments; raises ValueError for what does not fit."""
+Arguments = Callable[[Raw | bytes], Any]
+"""From the raw arguments of a call to a dict or Struct of keyword arguments; raises ValueError for what does
+not fit."""
 
 
 class ToolError(Exception):
@@ -89,8 +90,7 @@ def typed_arguments(name: str, signature: Signature) -> tuple[dict[str, Any], Ar
         _complete_schema(schema, signature)
     except (TypeError, UsageError) as error:
         raise UsageError(f"the tool {name!r} has a parameter that JSON cannot fill: {error}") from None
-    as_dict = msgspec.structs.asdict
-    return schema, lambda raw: as_dict(decode(raw))
+    return schema, decode
 
 
 def _complete_schema(schema: dict[str, Any], signature: Signature) -> None:
@@ -137,7 +137,7 @@ def checked_arguments(schema: Mapping[str, Any]) -> Arguments:
 
 
 async def run_tool(
-    entry: ToolEntry, arguments: Raw | UnsetType, context: Context, log: Callable[[str], None]
+    entry: ToolEntry, arguments: Raw | UnsetType, context: Context | None, log: Callable[[str], None]
 ) -> CallToolResult:
     """Call a tool. What goes wrong inside becomes a result with ``isError``; an `RpcError` stays an error."""
     try:
@@ -146,6 +146,8 @@ async def run_tool(
         # Input validation errors "are reported in tool results with isError: true".
         # https://modelcontextprotocol.io/specification/2026-07-28/server/tools#error-handling
         return _failed(f"invalid arguments for {entry.tool.name}: {_for_arguments(error)}")
+    if not isinstance(kwargs, dict):
+        kwargs = msgspec.structs.asdict(kwargs)
     if entry.context_name is not None:
         kwargs[entry.context_name] = context
     try:
