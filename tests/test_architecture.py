@@ -45,6 +45,7 @@ OFFENCES = [
     (impurities, {"modern/mrtr.py": "def f():\n    from os import path"}, "imports os"),
     (impurities, {"modern/mrtr.py": "from mesero import client", "client.py": "x = 1"}, "imports client"),
     (impurities, {"eras.py": "async def f(): ..."}, "async"),
+    (impurities, {"legacy/handshake.py": "import asyncio"}, "imports asyncio"),
     (impurities, {"types/tools.py": "open('x')"}, "calls open"),
     (layer_breaches, {"modern/a.py": "from mesero.legacy import b", "legacy/b.py": ""}, "imports legacy.b"),
     (layer_breaches, {"modern/a.py": "from ..legacy import b", "legacy/b.py": ""}, "imports legacy.b"),
@@ -68,6 +69,7 @@ OFFENCES = [
         {"transports/a.py": "from mesero.modern.b import c", "modern/b.py": ""},
         "imports modern.b",
     ),
+    (layer_breaches, {"legacy/a.py": "from mesero.modern import b", "modern/b.py": ""}, "imports modern.b"),
     (layer_breaches, {"doctor.py": "import mesero.cli.call", "cli/call.py": ""}, "imports cli.call"),
     (
         cycles,
@@ -101,12 +103,12 @@ def test_the_rule_sees_what_it_forbids(rule, sources, offence):
 
 INNOCENT = {
     "eras.py": """
-from mesero.legacy import session
+from mesero.legacy import handshake
 from mesero.modern import envelope
 __all__ = ["choose_era"]
 def choose_era(): ...
 """,
-    "legacy/session.py": "import mesero.jsonrpc",
+    "legacy/handshake.py": "import mesero.jsonrpc",
     "modern/envelope.py": """
 from typing import TYPE_CHECKING
 if TYPE_CHECKING:

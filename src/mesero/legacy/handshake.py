@@ -36,6 +36,7 @@ __all__ = [
     "InitializeParams",
     "InitializeResult",
     "Phase",
+    "Role",
     "check_agreed",
     "initialize_params",
     "initialize_result",
@@ -45,6 +46,7 @@ __all__ = [
 ]
 
 Role = Literal["client", "server"]
+"""Which side of a session this is."""
 
 
 class Phase(Enum):

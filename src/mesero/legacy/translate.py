@@ -63,7 +63,7 @@ from mesero.types import (
     UnknownContent,
 )
 
-__all__ = ["RESOURCE_NOT_FOUND", "URL_ELICITATION_REQUIRED", "Loss", "Translated", "Translator"]
+__all__ = ["RESOURCE_NOT_FOUND", "URL_ELICITATION_REQUIRED", "Translated", "Translator"]
 
 # https://modelcontextprotocol.io/specification/2025-11-25/server/resources#error-handling
 RESOURCE_NOT_FOUND: Final = -32002

@@ -8,7 +8,6 @@ https://modelcontextprotocol.io/specification/2026-07-28/basic/index#resulttype
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Final
 
 import msgspec
@@ -73,7 +72,10 @@ def fit_params(raw: Raw) -> Raw:
     """Parameters of an older client, without members that are null at their top."""
     if b"null" not in bytes(raw):
         return raw
-    members: Mapping[str, Raw] = msgspec.json.decode(raw, type=dict[str, Raw])
+    try:
+        members = msgspec.json.decode(raw, type=dict[str, Raw])
+    except (msgspec.MsgspecError, RecursionError):
+        return raw
     return Raw(encode_value({name: part for name, part in members.items() if bytes(part) != b"null"}))
 
 
