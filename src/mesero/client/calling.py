@@ -134,12 +134,9 @@ class Caller:
                 on_asked()
             asked += 1
             if asked > MAX_ROUNDS:
-                raise InputNeededError(
-                    f"{spec.name}: the server asked {asked} times and was given up",
-                    where=self.transport.target,
-                )
+                what = f"{spec.name}: the server asked {asked} times and was given up"
+                raise InputNeededError(what, where=self.transport.target)
             if result.input_requests is UNSET:
-                # "the client MAY retry the original request immediately": once, then with patience.
                 await asyncio.sleep(_wait_s_before(stateful_rounds))
                 stateful_rounds += 1
             current = params_for_retry(current, result, await self._answers_to(result))
@@ -310,5 +307,8 @@ def _supported_in(error: UnsupportedRevisionError) -> tuple[str, ...]:
 
 
 def _wait_s_before(round_number: int) -> float:
-    """Nothing before the first retry, then longer and longer, up to a limit."""
+    """Nothing before the first retry without questions, then longer and longer, up to a limit.
+
+    "the client MAY retry the original request immediately": once, then with patience.
+    """
     return min(_FIRST_WAIT_S * 2 ** (round_number - 1), _LONGEST_WAIT_S) if round_number else 0.0

@@ -108,8 +108,7 @@ class Client(ServerMethods):
         max_message_bytes: int = MAX_MESSAGE_BYTES,
         trace: Observer | None = None,
     ) -> None:
-        if timeout_s <= 0 or total_timeout_s <= 0 or connect_timeout_s <= 0:
-            raise UsageError("time-outs are greater than 0 seconds")
+        _check_limits(timeout_s, total_timeout_s, connect_timeout_s)
         options = TransportOptions(
             env=env,
             cwd=cwd,
@@ -122,16 +121,11 @@ class Client(ServerMethods):
             observer=trace,
         )
         self.transport: Transport = transport_for(target, options)
-        pairs = [one if isinstance(one, tuple) else (one, {}) for one in extensions]
-        spoken = [extension for extension, _ in pairs]
-        self._finishes = {kind: finish for _, functions in pairs for kind, finish in functions.items()}
-        self._methods = methods_with(methods.METHODS, spoken)
-        self._listen_keys = listen_keys_with(methods.LISTEN_KEYS, spoken)
+        spoken = self._learn_extensions(extensions)
         asked = Asked(elicit=elicit, elicit_url=elicit_url, sample=sample, roots=roots)
-        if on_log is not None and log_level is None:
-            log_level = "info"
         info = Implementation(name, version or _own_version())
-        stamp = Stamp(REVISIONS[0], asked.capabilities_with(spoken), info, log_level)
+        level = log_level or ("info" if on_log else None)
+        stamp = Stamp(REVISIONS[0], asked.capabilities_with(spoken), info, level)
         self._caller = Caller(
             self.transport,
             asked,
@@ -152,6 +146,16 @@ class Client(ServerMethods):
         )
         self._server: ServerFacts | None = None
         self._listener: asyncio.Task[None] | None = None
+
+    def _learn_extensions(
+        self, extensions: Sequence[Extension | tuple[Extension, Mapping[str, Finish]]]
+    ) -> list[Extension]:
+        pairs = [one if isinstance(one, tuple) else (one, {}) for one in extensions]
+        spoken = [extension for extension, _ in pairs]
+        self._finishes = {kind: finish for _, functions in pairs for kind, finish in functions.items()}
+        self._methods = methods_with(methods.METHODS, spoken)
+        self._listen_keys = listen_keys_with(methods.LISTEN_KEYS, spoken)
+        return spoken
 
     # -- the connection --------------------------------------------------------------------------------------
 
@@ -284,6 +288,11 @@ class Client(ServerMethods):
         self._changes += 1
         for method in _CHANGES:
             self._cache.invalidate(self.transport.target, method)
+
+
+def _check_limits(*limits_s: float) -> None:
+    if min(limits_s) <= 0:
+        raise UsageError("time-outs are greater than 0 seconds")
 
 
 def _context_of(
