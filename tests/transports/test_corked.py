@@ -62,6 +62,15 @@ async def test_a_large_piece_is_not_copied_and_stays_in_order():
     assert transport.calls == [b"head ", 100_000]
 
 
+async def test_small_pieces_are_not_held_back_without_end():
+    transport, cork = corked()
+
+    for _ in range(100):
+        cork.write(b"x" * 1000)
+
+    assert transport.calls == [65_000, 1000]
+
+
 async def test_closing_sends_first_and_aborting_does_not():
     transport, cork = corked()
     cork.write(b"a")

@@ -11,18 +11,28 @@ from typing import Any
 
 __all__ = ["CorkedTransport"]
 
-_MAX_COPIED_BYTES = 64 * 1024
+# As much as a transport holds before it says that its reader is slow.
+_MAX_HELD_BYTES = 64 * 1024
 
 
 class CorkedTransport:
     """An `asyncio.Transport` around another one; all but writing is that one's own affair."""
 
-    __slots__ = ("_call_soon", "_pending", "_transport", "is_closing", "pause_reading", "resume_reading")
+    __slots__ = (
+        "_call_soon",
+        "_held_bytes",
+        "_pending",
+        "_transport",
+        "is_closing",
+        "pause_reading",
+        "resume_reading",
+    )
 
     def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
         self._transport = transport
         self._call_soon = loop.call_soon
         self._pending: list[bytes] = []
+        self._held_bytes = 0
         # Asked for every request; the rest goes the slower way below.
         self.is_closing = transport.is_closing
         self.pause_reading = transport.pause_reading
@@ -32,8 +42,12 @@ class CorkedTransport:
         return getattr(self._transport, name)
 
     def write(self, data: bytes) -> None:
-        """Send with what else is written in this turn; large pieces are not copied for that."""
-        if len(data) > _MAX_COPIED_BYTES:
+        """Send with what else is written in this turn, but hold back no more than a transport would.
+
+        Whoever writes on and on without a pause must be told that nobody reads.
+        """
+        self._held_bytes += len(data)
+        if self._held_bytes > _MAX_HELD_BYTES:
             self.flush()
             self._transport.write(data)
             return
@@ -43,6 +57,7 @@ class CorkedTransport:
 
     def flush(self) -> None:
         """Send what was written so far."""
+        self._held_bytes = 0
         if self._pending:
             data = b"".join(self._pending)
             self._pending.clear()
