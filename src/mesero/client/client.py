@@ -80,6 +80,8 @@ class Client(ServerMethods):
         trace: Sees every message as it passes: ``trace(direction, raw, http)``.
     """
 
+    _listener: asyncio.Task[None] | None = None
+
     def __init__(
         self,
         target: Any,
@@ -124,12 +126,11 @@ class Client(ServerMethods):
         spoken = self._learn_extensions(extensions)
         asked = Asked(elicit=elicit, elicit_url=elicit_url, sample=sample, roots=roots)
         info = Implementation(name, version or _own_version())
-        level = log_level or ("info" if on_log else None)
-        stamp = Stamp(REVISIONS[0], asked.capabilities_with(spoken), info, level)
+        log_level = log_level or ("info" if on_log else None)
         self._caller = Caller(
             self.transport,
             asked,
-            stamp=stamp,
+            stamp=Stamp(REVISIONS[0], asked.capabilities_with(spoken), info, log_level),
             result_types=result_types_with(methods.RESULT_TYPES, spoken, self._methods),
             timeout_s=timeout_s,
             total_timeout_s=total_timeout_s,
@@ -139,19 +140,15 @@ class Client(ServerMethods):
         self._wants_discovery = discover
         self._cache = cache if cache is not None else ResponseCache()
         self._cache_context = _context_of(headers, env, cwd)
-        self._offered: set[str] = set()
-        self._changes = 0
-        self._tools = ToolBook(
-            validate_output=validate_output, rejects_bad_marks=self.transport.mirrors_headers
-        )
-        self._server: ServerFacts | None = None
-        self._listener: asyncio.Task[None] | None = None
+        mirrors = self.transport.mirrors_headers
+        self._tools = ToolBook(validate_output=validate_output, rejects_bad_marks=mirrors)
 
     def _learn_extensions(
         self, extensions: Sequence[Extension | tuple[Extension, Mapping[str, Finish]]]
     ) -> list[Extension]:
         pairs = [one if isinstance(one, tuple) else (one, {}) for one in extensions]
         spoken = [extension for extension, _ in pairs]
+        self._offered: set[str] = set()
         self._finishes = {kind: finish for _, functions in pairs for kind, finish in functions.items()}
         self._methods = methods_with(methods.METHODS, spoken)
         self._listen_keys = listen_keys_with(methods.LISTEN_KEYS, spoken)

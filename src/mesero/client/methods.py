@@ -65,9 +65,9 @@ class ServerMethods:
     _tools: ToolBook
     _offered: set[str]
     """Methods that were found to be offered, so that the next call need not look."""
-    _changes: int
+    _changes: int = 0
     """How often the server said that something changed."""
-    _server: ServerFacts | None
+    _server: ServerFacts | None = None
 
     # -- any method ------------------------------------------------------------------------------------------
 
