@@ -21,7 +21,8 @@ from mesero.server.run_http import open_http
 from tests.server.raw_client import Connection
 
 CHILD = Path(__file__).with_name("http_child.py")
-LISTENERS = int(os.environ.get("MESERO_LISTENERS", "300"))
+# As many as a machine allows descriptors for.
+LISTENERS = min(10_000, resource.getrlimit(resource.RLIMIT_NOFILE)[1] - 1000)
 
 
 def build_server():
@@ -259,7 +260,7 @@ async def test_a_port_that_is_taken_is_an_error_in_words():
 
 
 async def test_so_is_a_port_that_does_not_exist():
-    with pytest.raises(UsageError, match="cannot listen on"):
+    with pytest.raises(UsageError, match="70000 is no port"):
         async with open_http(build_server(), port=70_000):
             pass
 
@@ -404,9 +405,8 @@ def enough_descriptors(wanted):
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
-async def test_thousands_listen_at_once_and_cost_little(record_property):
-    """Ten thousand with MESERO_LISTENERS=10000."""
-    with child(keep_alive_s=1.0) as (process, url), enough_descriptors(LISTENERS + 200):
+async def test_ten_thousand_listen_at_once_and_cost_little():
+    with child(keep_alive_s=2.0) as (process, url), enough_descriptors(LISTENERS + 200):
         observer = await Connection.open(url)
 
         async def look():
@@ -431,7 +431,7 @@ async def test_thousands_listen_at_once_and_cost_little(record_property):
             assert await connection.read_chunk() == b":\n\n"
         count, full_kib = await look()
         each_kib = (full_kib - empty_kib) / LISTENERS
-        record_property("kib_per_listener", round(each_kib, 1))
+        print(f"{each_kib:.1f} KiB for each of {count} listeners")
         process.send_signal(signal.SIGTERM)
         ends = [await connection.read_message() for connection in connections]
         for connection in [*connections, observer]:

@@ -132,9 +132,9 @@ def _bracketed(host: str) -> str:
 
 def _open_listener(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    if not 0 <= port <= 65535:
+        raise UsageError(f"{port} is no port: ports are 0 (one that is free) to 65535")
     try:
-        if not 0 <= port <= 65535:
-            raise OSError(f"{port} is no port")
         return socket.create_server((host, port), family=family, backlog=_BACKLOG)
     except OSError as error:
         raise UsageError(
