@@ -252,6 +252,8 @@ class Translator:
         if method == methods.READ_RESOURCE and error.code == INVALID_PARAMS and _has_uri(error.data):
             return rpc_error_for(RESOURCE_NOT_FOUND, error.message, error.data, where=error.where)
         code = _OLDER_CODES.get(error.code)
+        if error.code == URL_ELICITATION_REQUIRED and self.revision != NOVEMBER_2025:
+            code = INVALID_REQUEST
         return error if code is None else rpc_error_for(code, error.message, error.data, where=error.where)
 
     def wrong_arguments_are_errors(self) -> bool:
