@@ -17,6 +17,7 @@ import stat
 import sys
 import threading
 from collections.abc import Callable, Coroutine, Iterator
+from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, cast
 
 from mesero.server.stream import StreamConnection
@@ -284,16 +285,19 @@ async def _open_input(connection: StreamConnection, output: _Output, stdin: int,
         output.reader = transport
         return transport.close
 
-    async def take(data: bytes) -> None:
+    def take(data: bytes, room: Future[None]) -> None:
         connection.receive_bytes(data)
-        await connection.drain()
+        drained = loop.create_task(connection.drain())
+        drained.add_done_callback(lambda _: room.set_result(None))
 
     def read_in_thread(source: BinaryIO) -> None:
         # A file or a terminal: nothing to poll, so a thread reads it, one chunk after the other.
         with source, contextlib.suppress(RuntimeError):  # The loop is closed: nobody wants more.
             with contextlib.suppress(OSError):
                 while data := source.read(_CHUNK_BYTES):
-                    asyncio.run_coroutine_threadsafe(take(data), loop).result()
+                    room = Future[None]()
+                    loop.call_soon_threadsafe(take, data, room)
+                    room.result()
             loop.call_soon_threadsafe(ending.end_input)
 
     # A descriptor of its own: the thread may outlive the one that it was given.

@@ -82,7 +82,8 @@ def _do(future: Future[Any], function: Callable[[], Any], idle: threading.Semaph
     if not future.set_running_or_notify_cancel():
         idle.release()
         return
-    result = failure = None
+    result: Any = None
+    failure: BaseException | None = None
     try:
         result = function()
     except StopIteration as error:
