@@ -1,5 +1,6 @@
 import datetime as dt
 import enum
+import uuid
 from typing import Annotated, Literal, TypedDict
 
 import msgspec
@@ -28,6 +29,7 @@ class Everything(msgspec.Struct):
     day: dt.date
     when: Annotated[dt.datetime, msgspec.Meta(tz=True)]
     raw: bytes
+    key: uuid.UUID
     is_ok: bool = True
     nick: str | None = None
     level: int | None = 3
@@ -52,6 +54,7 @@ def test_each_kind_of_field_is_one_that_a_form_can_show():
         "day": {"type": "string", "format": "date"},
         "when": {"type": "string", "format": "date-time"},
         "raw": {"type": "string"},
+        "key": {"type": "string"},
         "is_ok": {"type": "boolean", "default": True},
         "nick": {"type": "string"},
         "level": {"type": "integer", "default": 3},

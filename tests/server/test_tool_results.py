@@ -205,6 +205,10 @@ async def test_one_result_object_for_all_calls_and_servers_stays_as_it_was():
     assert built == CallToolResult([TextContent("hi")], structured_content=[1])
 
 
+async def test_a_built_result_may_hold_a_plain_number():
+    assert (await result_of(CallToolResult([], structured_content=5)))[0]["structuredContent"] == 5
+
+
 async def test_structured_content_that_is_json_already_is_passed_on():
     raw = msgspec.Raw(b'{"a": 1.50}')
     result, _ = await result_of(CallToolResult([], structured_content=raw))

@@ -125,12 +125,9 @@ def describe(function: Callable[..., Any]) -> tuple[str, dict[str, str]]:
     text = inspect.getdoc(_written_function(function)) or ""
     if not text:
         return "", {}
-    from docstring_parser import ParseError, parse
+    from docstring_parser import parse
 
-    try:
-        parsed = parse(text)
-    except ParseError:
-        return text, {}
+    parsed = parse(text)
     parts = [part for part in (parsed.short_description, parsed.long_description) if part]
     of_parameters = {param.arg_name: param.description for param in parsed.params if param.description}
     return "\n\n".join(parts), of_parameters

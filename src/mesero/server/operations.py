@@ -253,13 +253,14 @@ async def listen(call: Call) -> SubscriptionsListenResult:
     server = call.server
     keys = keys_offered(server.listen_keys, server.capabilities)
     honoured = honoured_filter(read_filter(call.request), keys)
+    request_id = call.context.request_id
     for key in honoured.keys() & server.operations.keys():
         # The extension that the member belongs to knows who may hear of what.
         part = await server.operations[key](msgspec.structs.replace(call, params=honoured.pop(key)))
         if part is not None:
             honoured[key] = part
     subscription = Subscription(
-        request_id=call.context.request_id,
+        request_id=request_id,
         honoured=honoured,
         known=keys,
         reply=call.reply,
