@@ -1,4 +1,3 @@
-import asyncio
 import enum
 from dataclasses import dataclass
 from typing import Annotated, Literal, TypedDict
@@ -480,24 +479,3 @@ async def test_a_number_that_nobody_can_hold_is_told_to_the_model():
         talk.send_bytes(raw + b"\n")
         answer = await talk.answer_to(request)
     assert answer["result"]["isError"] is True
-
-
-async def test_a_tool_may_take_its_time_without_holding_up_others():
-    server = quiet_server()
-    gate = asyncio.Event()
-
-    @server.tool
-    async def slow() -> str:
-        await gate.wait()
-        return "slow"
-
-    @server.tool
-    async def quick() -> str:
-        gate.set()
-        return "quick"
-
-    async with talking(server) as talk:
-        waiting = talk.request("tools/call", {"name": "slow"})
-        talk.send(waiting)
-        await talk.call("quick")
-        assert (await talk.answer_to(waiting))["result"]["content"][0]["text"] == "slow"
