@@ -95,5 +95,6 @@ class Name(TypedDict):
 
 def test_what_was_filled_in_is_read_as_the_class():
     assert read_form(Name, {"first": "Ana"}, "name") == {"first": "Ana"}
+    assert read_form(Inner, {"a": 25.0}, "inner") == Inner(25)
     with pytest.raises(InvalidParamsError, match="the answer to 'name' does not fit its form"):
         read_form(Name, {"first": 1}, "name")

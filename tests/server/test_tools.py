@@ -193,6 +193,21 @@ async def test_a_wrong_argument_is_told_to_the_model(arguments, words):
     assert words in result["content"][0]["text"]
 
 
+async def test_a_number_without_a_fraction_is_an_integer_however_it_is_written():
+    server = quiet_server()
+
+    @server.tool
+    async def add(numbers: list[int], share: float) -> float:
+        assert all(isinstance(number, int) for number in numbers)
+        return sum(numbers) + share
+
+    async with talking(server) as talk:
+        result = await talk.call("add", {"numbers": [1.0, 2], "share": 0.5})
+        assert result["structuredContent"] == 3.5
+        for wrong in (1.5, 1e300, "1"):
+            assert (await talk.call("add", {"numbers": [wrong], "share": 1}))["isError"] is True
+
+
 async def test_a_wrong_pydantic_argument_is_told_to_the_model():
     server = quiet_server()
 

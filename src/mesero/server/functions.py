@@ -72,7 +72,8 @@ def read_signature(function: Callable[..., Any], *, may_take_any: bool = False) 
     try:
         hints = typing.get_type_hints(_written_function(function), include_extras=True)
     except (NameError, TypeError) as error:
-        raise UsageError(f"{name}: its annotations cannot be resolved: {error}") from None
+        where = "classes in annotations stand at the top of a module"
+        raise UsageError(f"{name}: its annotations cannot be resolved: {error}; {where}") from None
     parameters: dict[str, tuple[Any, Any]] = {}
     context_name = None
     for parameter in inspect.signature(function).parameters.values():

@@ -15,7 +15,7 @@ from mesero.errors import UsageError
 from mesero.jsonrpc import check_finite
 from mesero.modern.headers import MARK
 
-__all__ = ["decoder_for", "header", "plain_from", "schema_for_type", "value_from"]
+__all__ = ["decoder_for", "header", "plain_from", "schema_for_type", "value_from", "whole_numbers"]
 
 
 T = TypeVar("T")
@@ -104,7 +104,27 @@ def value_from(plain: Any, kind: type[T]) -> T:
     Raises:
         ValueError: it does not fit; both msgspec's and Pydantic's errors are such.
     """
-    return msgspec.convert(plain, kind, dec_hook=_decode_hook)
+    try:
+        return msgspec.convert(plain, kind, dec_hook=_decode_hook)
+    except msgspec.ValidationError:
+        return msgspec.convert(whole_numbers(plain), kind, dec_hook=_decode_hook)
+
+
+_MAX_WHOLE = 2.0**53
+
+
+def whole_numbers(plain: Any) -> Any:
+    """Plain JSON data with 3 for 3.0, which JSON Schema takes for an integer and msgspec does not.
+
+    https://json-schema.org/draft/2020-12/json-schema-core#section-4.2.3
+    """
+    if isinstance(plain, float):
+        return int(plain) if plain.is_integer() and abs(plain) <= _MAX_WHOLE else plain
+    if isinstance(plain, list):
+        return [whole_numbers(item) for item in plain]
+    if isinstance(plain, dict):
+        return {name: whole_numbers(item) for name, item in plain.items()}
+    return plain
 
 
 def schema_for_type(kind: Any) -> dict[str, Any]:

@@ -14,11 +14,12 @@ import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
 from mesero.errors import RpcError, UsageError
+from mesero.jsonrpc import encode_value
 from mesero.modern.headers import MARK, HeaderMark, marks_of
 from mesero.schemas import SchemaCheck
 from mesero.server.context import Context
 from mesero.server.functions import AsyncFunction, Signature, struct_field_for
-from mesero.server.hints import decoder_for, schema_for_type
+from mesero.server.hints import decoder_for, schema_for_type, whole_numbers
 from mesero.server.tool_results import ToolOutput
 from mesero.types import CallToolResult, TextContent, Tool
 
@@ -140,12 +141,15 @@ async def run_tool(
     entry: ToolEntry, arguments: Raw | UnsetType, context: Context | None, log: Callable[[str], None]
 ) -> CallToolResult:
     """Call a tool. What goes wrong inside becomes a result with ``isError``; an `RpcError` stays an error."""
+    raw = b"{}" if arguments is UNSET else arguments
     try:
-        kwargs = entry.decode_arguments(b"{}" if arguments is UNSET else arguments)
+        kwargs = entry.decode_arguments(raw)
     except (ValueError, RecursionError) as error:
+        kwargs = _reread(entry, raw, error)
+    if isinstance(kwargs, Exception):
         # Input validation errors "are reported in tool results with isError: true".
         # https://modelcontextprotocol.io/specification/2026-07-28/server/tools#error-handling
-        return _failed(f"invalid arguments for {entry.tool.name}: {_for_arguments(error)}")
+        return _failed(f"invalid arguments for {entry.tool.name}: {_for_arguments(kwargs)}")
     if not isinstance(kwargs, dict):
         kwargs = msgspec.structs.asdict(kwargs)
     if entry.context_name is not None:
@@ -160,6 +164,14 @@ async def run_tool(
         text = "".join(traceback.format_exception(error))
         log(f"the tool {entry.tool.name!r} raised:\n{text}")
         return _failed(f"{entry.tool.name} failed: {type(error).__name__}: {error}")
+
+
+def _reread(entry: ToolEntry, raw: Raw | bytes, error: Exception) -> Any:
+    """The arguments once more with 3 for 3.0, or the error that stands."""
+    try:
+        return entry.decode_arguments(encode_value(whole_numbers(msgspec.json.decode(raw))))
+    except (ValueError, RecursionError):
+        return error
 
 
 def _for_arguments(error: Exception) -> str:
