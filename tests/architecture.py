@@ -20,7 +20,7 @@ def words(text):
 
 
 PURE = words("""
-    errors jsonrpc framing calls misfits types revisions extensions modern eras audit
+    errors jsonrpc framing calls misfits uritemplates types revisions extensions modern eras audit
     legacy.contents legacy.forms legacy.handshake legacy.methods legacy.sampling legacy.schemas legacy.shapes
     legacy.translate legacy.upwards trace.format auth.flow
 """)
@@ -222,6 +222,9 @@ def top_level(body):
             yield from top_level([*node.body, *node.orelse, *handlers])
 
 
+EXAMPLES = {"demo/notes.py"}
+
+
 def public_names(module):
     """Names bound at the top by def, class or assignment, without a leading _; no type variables."""
     names = set()
@@ -253,8 +256,13 @@ def sort_key(name):
 
 
 def export_faults(modules):
-    """`__all__` names exactly what a module makes public, in order; a package may re-export more."""
+    """`__all__` names exactly what a module makes public, in order; a package may re-export more.
+
+    An example to copy is no interface: there it names what is served.
+    """
     for module in handwritten(modules):
+        if module.path in EXAMPLES:
+            continue
         public, declared = public_names(module), declared_names(module)
         if declared is None:
             if public:

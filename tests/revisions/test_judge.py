@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from mesero.revisions import REVISIONS, definitions_for
 from mesero.revisions import judge as judge_module
-from mesero.revisions.judge import MAX_DEPTH, Violation, check_definition, check_message
+from mesero.revisions.judge import MAX_DEPTH, check_definition, check_message
 from mesero.revisions.shapes import UnknownRevisionError
+from mesero.revisions.violations import Violation
 from tests.revisions.instances import (
     MESSAGES,
     METHODS,

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from mesero.revisions.shapes import MethodShape, RevisionModule
 
-__all__ = ["MAX_DEPTH", "Violation", "check_definition", "check_message"]
+__all__ = ["MAX_DEPTH", "check_definition", "check_message"]
 
 MAX_DEPTH = 256
 """How many levels a message may nest and still be validated; the definition of a JSON value is recursive."""
