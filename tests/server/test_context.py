@@ -64,6 +64,8 @@ async def test_nothing_is_told_after_the_end():
         assert kept[0].cancelled is True
         await kept[0].report_progress(2)
         await kept[0].log("error", "late")
+        with pytest.raises(ValueError, match="answered already"):
+            await kept[0].elicit("Sure?")
         assert len(talk.said) == 2
 
 

@@ -207,6 +207,8 @@ class Context:
         """
         if self._asker is None:
             raise UsageError("questions can be asked while a tool, prompt or resource runs, and nowhere else")
+        if self._is_over:
+            raise UsageError("the request was answered already; nothing can be asked for it any more")
         for question in questions.values():
             self._check_may_ask(question)
         return await self._asker.ask(questions)

@@ -83,7 +83,7 @@ class Rounds:
         return key in self._state.answers
 
     async def _end_round(self, questions: Mapping[str, InputRequest]) -> None:
-        if not self.has_ended:
+        if not self.has_ended and not self._reply.is_answered:
             state = self._sealer.seal(self._state, self._binding())
             result = InputRequiredResult(input_requests=dict(questions), request_state=state)
             stamp_result(result, self._server_meta)

@@ -72,7 +72,8 @@ async def serve(server: Server, arrival: Arrival, reply: Reply) -> None:
         params = read_params(request, route(request, server.methods_offered))  # 6 route
         principal = None
         if server.authorize is not None:
-            principal = await _authorized(server, request, metadata, params, arrival)  # 7 authorize
+            operation = _operation_from(server, request, metadata, params, arrival)
+            principal = await server.authorize(operation)  # 7 authorize
         call = Call(server, params, request, metadata, principal, reply, arrival.is_shared_channel)
         if getattr(params, "request_state", UNSET) is not UNSET:
             # "Servers … MUST reject state that fails verification", whether the handler looks at it or not.
@@ -97,20 +98,17 @@ async def serve(server: Server, arrival: Arrival, reply: Reply) -> None:
             call.seen.finish()  # 9 forget: the metadata goes with the request
 
 
-async def _authorized(
+def _operation_from(
     server: Server, request: Request, metadata: RequestMeta, params: Any, arrival: Arrival
-) -> Any:
-    if server.authorize is None:
-        return None
+) -> Operation:
     spec = server.methods[request.method]
-    operation = Operation(
+    return Operation(
         method=request.method,
         name=find_name(request, spec),
         params=params,
         client_info=None if metadata.client_info is UNSET else metadata.client_info,
         headers=arrival.headers,
     )
-    return await server.authorize(operation)
 
 
 def _is_answered_by(rounds: Rounds | None) -> bool:
