@@ -1,4 +1,4 @@
-"""mesero's server: stdio without an argument, else its HTTP app on uvicorn, httptools and uvloop: `PORT`."""
+"""mesero's server: stdio without an argument, else HTTP (uvicorn with httptools and uvloop): `PORT`."""
 
 import sys
 
@@ -15,9 +15,4 @@ async def add(a: int, b: int) -> int:
 if len(sys.argv) == 1:
     server.run()
 else:
-    import uvicorn
-
-    app = server.asgi(path="/mcp")
-    uvicorn.run(
-        app, port=int(sys.argv[1]), log_level="warning", access_log=False, loop="uvloop", http="httptools"
-    )
+    server.run_http(port=int(sys.argv[1]))

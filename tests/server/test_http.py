@@ -4,6 +4,8 @@ import asyncio
 import json
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import mesero
 from mesero.errors import UsageError
@@ -206,6 +208,27 @@ async def test_what_is_no_request_of_this_revision_is_400(raw, code, id):
     refused(exchange, 400, code)
     assert exchange.json.get("id") == id
     assert ("id" in exchange.json) == (id is not None)
+
+
+GOOD = json.dumps(request_of(arguments={"a": 1, "b": 2})).encode()
+HEADER_NAMES = ["host", "origin", "accept", "content-type", "content-length", "mcp-method", "mcp-name", "x"]
+
+
+@given(
+    place=st.integers(0, len(GOOD)),
+    length=st.integers(0, 40),
+    put=st.binary(max_size=20),
+    cut=st.integers(0, len(GOOD)),
+    lines=st.lists(st.tuples(st.sampled_from(HEADER_NAMES), st.binary(max_size=20)), max_size=3),
+)
+def test_whatever_comes_is_answered_exactly_once(place, length, put, cut, lines):
+    raw = GOOD[:place] + put + GOOD[place + length :]
+    more = [(name, value.decode("latin-1")) for name, value in lines]
+    exchange = asyncio.run(post(request_of(), raw=raw[:cut], more_lines=more))
+
+    assert exchange.is_complete
+    assert exchange.status in {200, 202, 400, 403, 404, 406, 413, 415, 421}
+    assert exchange.status == 202 or exchange.json["jsonrpc"] == "2.0"
 
 
 async def test_an_unknown_method_is_404_with_its_error():

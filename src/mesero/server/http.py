@@ -26,6 +26,8 @@ class HttpApp(HttpEndpoint):
     """The ASGI application of a server, for uvicorn or to mount in Starlette or FastAPI.
 
     Without options only programs on this machine can use it: Host and Origin must be those of loopback.
+    An ASGI server of your own needs a limit on its graceful end (uvicorn: ``--timeout-graceful-shutdown``):
+    it tells the application when all connections are over, and subscriptions stay open until they are told.
 
     Args:
         server: The server.

@@ -228,7 +228,7 @@ def _not_allowed(method: str) -> Refusal:
 
 
 def _size_of(found: dict[bytes, bytes]) -> int:
-    return sum(map(len, found)) + sum(map(len, found.values()))
+    return len(b"".join(found)) + len(b"".join(found.values()))
 
 
 def _find_twin(headers: HeaderLines) -> str | None:

@@ -77,7 +77,8 @@ class HttpEndpoint:
             await _send_text(send, self._wrong_path(scope))
             return
         headers: HeaderLines = scope["headers"]
-        welcome = self._check(scope["method"], headers)
+        method = scope["method"]
+        welcome = self._gate.check_post(headers) if method == "POST" else self._refuse(method, headers)
         if isinstance(welcome, Refusal):
             await _send_refusal(send, welcome)
             return
@@ -91,9 +92,7 @@ class HttpEndpoint:
         reply = HttpReply(receive, send, welcome, self._keep)
         await self._answer(body, headers, reply)
 
-    def _check(self, method: str, headers: HeaderLines) -> Any:
-        if method == "POST":
-            return self._gate.check_post(headers)
+    def _refuse(self, method: str, headers: HeaderLines) -> Refusal:
         if method == "OPTIONS":
             return self._gate.check_options(headers)
         return self._gate.check_other(method, headers)
@@ -113,10 +112,11 @@ class HttpEndpoint:
         return refusal_for(400, "the connection ended within the body")
 
     async def _answer(self, body: bytes, headers: HeaderLines, reply: HttpReply) -> None:
-        reply.task = asyncio.current_task()
+        loop = asyncio.get_running_loop()
+        reply.task = asyncio.current_task(loop)
         self._fresh.add(reply)
-        if self._clock is None or self._loop is not asyncio.get_running_loop():
-            self._start_clock()
+        if self._clock is None or self._loop is not loop:
+            self._start_clock(loop)
         try:
             await self._receive_post(body, headers, reply)
         except asyncio.CancelledError:
@@ -136,12 +136,10 @@ class HttpEndpoint:
 
     # -- requests that take longer ---------------------------------------------------------------------------
 
-    def _start_clock(self) -> None:
-        loop = asyncio.get_running_loop()
+    def _start_clock(self, loop: asyncio.AbstractEventLoop) -> None:
         if loop is not self._loop:
             # The application outlived an event loop; the timers of that one never fire.
             self._loop, self._beat = loop, None
-            self._clock = None
         self._clock = loop.call_later(_TICK_S, self._tick)
 
     def _tick(self) -> None:
