@@ -1,4 +1,4 @@
-"""One call from its parameters to its result: rounds of questions, exchanges, time-outs, progress.
+"""One call from its parameters to its result: rounds of questions, and a revision that both speak.
 
 `Caller` knows how to send any method; `mesero.client.client.Client` gives the methods their names.
 """
@@ -6,49 +6,36 @@
 from __future__ import annotations
 
 import asyncio
-import inspect
-import logging
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-import msgspec
 from msgspec import UNSET, Raw
 
 from mesero.client.asking import Asked
-from mesero.client.facts import Progress
+from mesero.client.requester import LogFunction, ProgressFunction, Requester
 from mesero.errors import (
-    CallTimeoutError,
     ClosedError,
     InputNeededError,
     MeseroError,
     NoCommonRevisionError,
-    ProtocolError,
-    RpcError,
     UnsupportedRevisionError,
-    rpc_error_for,
 )
 from mesero.extensions import MethodSpec
-from mesero.jsonrpc import ErrorResponse, Notification, RequestOut, ResultResponse, decode_value, encode_value
+from mesero.jsonrpc import RequestOut, encode_value
 from mesero.modern import REVISIONS
 from mesero.modern.client import Stamp, choose_revision, mirrored_headers, read_result
 from mesero.modern.headers import HeaderMark
-from mesero.modern.methods import CANCELLED, LOG_MESSAGE, PROGRESS
 from mesero.modern.mrtr import MAX_ROUNDS, params_for_retry
 from mesero.transports import Exchange, Outgoing, Transport
-from mesero.types import InputRequiredResult, LoggingMessageParams, ProgressParams
+from mesero.types import InputRequiredResult
 
-__all__ = ["Caller", "LogFunction", "ProgressFunction"]
-
-ProgressFunction = Callable[[Progress], Awaitable[None] | None]
-LogFunction = Callable[[LoggingMessageParams], Awaitable[None] | None]
-
-_log = logging.getLogger("mesero")
+__all__ = ["Caller"]
 
 _FIRST_WAIT_S = 0.1
 _LONGEST_WAIT_S = 5.0
 
 
-class Caller:
+class Caller(Requester):
     """Sends requests over one transport and waits for what answers them.
 
     Args:
@@ -72,15 +59,10 @@ class Caller:
         total_timeout_s: float,
         on_log: LogFunction | None,
     ) -> None:
-        self.transport = transport
+        super().__init__(transport, timeout_s=timeout_s, total_timeout_s=total_timeout_s, on_log=on_log)
         self.stamp = stamp
         self._asked = asked
         self._result_types = result_types
-        self._timeout_s = timeout_s
-        self._total_timeout_s = total_timeout_s
-        self._on_log = on_log
-        self._last_id = 0
-        self.is_closed = False
 
     async def call(
         self,
@@ -167,15 +149,10 @@ class Caller:
         wants_progress: bool = False,
         meta: Mapping[str, Any] | None = None,
     ) -> Exchange:
-        """Send one request and hand back its exchange.
-
-        Raises:
-            ClosedError: the client is closed.
-            TransportError: the server cannot be reached or started again.
-        """
+        """See `Requester.start`."""
         if self.is_closed:
             raise ClosedError("the client is closed", where=self.transport.target)
-        self._last_id = request_id = self._last_id + 1
+        self.last_id = request_id = self.last_id + 1
         # The request's own id is its progress token: unique among active requests by itself.
         # https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/progress
         if wants_progress or meta:
@@ -193,112 +170,6 @@ class Caller:
             await self.transport.open()
         raw = encode_value(RequestOut(request_id, spec.name, params))
         return self.transport.exchange(Outgoing(request_id, spec.name, raw, headers))
-
-    async def _round(  # noqa: PLR0917  (one caller, on the hot path)
-        self,
-        spec: MethodSpec,
-        params: dict[str, Any],
-        marks: Iterable[HeaderMark],
-        timeout_s: float | None,
-        on_progress: ProgressFunction | None,
-        meta: Mapping[str, Any] | None,
-    ) -> Raw:
-        """One request and its response; notifications in between go to whom they concern."""
-        limit_s = self._timeout_s if timeout_s is None else timeout_s
-        loop = asyncio.get_running_loop()
-        last_moment = loop.time() + max(limit_s, self._total_timeout_s)
-        heard = 0
-        exchange: Exchange | None = None
-        reason = "the caller gave up"
-        clock = asyncio.timeout(limit_s)
-        try:
-            async with clock:
-                exchange = await self.start(
-                    spec, params, marks=marks, wants_progress=on_progress is not None, meta=meta
-                )
-                while True:
-                    message = (await exchange.receive()).message
-                    if isinstance(message, ResultResponse):
-                        return message.result
-                    if isinstance(message, ErrorResponse):
-                        raise self._error_from(spec, message)
-                    heard += 1
-                    if isinstance(message, Notification) and await self._take(message, on_progress):
-                        # https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/cancellation#timeouts
-                        clock.reschedule(min(loop.time() + limit_s, last_moment))
-        except TimeoutError:
-            if not clock.expired():
-                raise  # Somebody else's, for example of a callback.
-            reason = "timed out"
-            limit_s = limit_s if loop.time() < last_moment else max(limit_s, self._total_timeout_s)
-            raise self._timeout_error(spec, params, limit_s, heard) from None
-        finally:
-            if exchange is not None and not exchange.is_over:
-                await exchange.close(reason)
-
-    def _error_from(self, spec: MethodSpec, message: ErrorResponse) -> RpcError:
-        data = None if message.data is UNSET else decode_value(message.data)
-        where = f"{self.transport.target}: {spec.name} (id {message.id!r})"
-        return rpc_error_for(message.code, message.message, data, where=where)
-
-    def _timeout_error(
-        self, spec: MethodSpec, params: Mapping[str, Any], limit_s: float, heard: int
-    ) -> CallTimeoutError:
-        name = params.get(spec.name_field) if spec.name_field else None
-        # Streams know of things that may explain the silence.
-        evidence: tuple[str, ...] = getattr(self.transport, "evidence", tuple)()
-        since = [f"{heard} notifications" if heard else "nothing", *evidence]
-        return CallTimeoutError(
-            f"{spec.name} {name!r}" if name else spec.name,
-            timeout_s=limit_s,
-            since="; ".join(since),
-            where=self.transport.target,
-        )
-
-    async def _take(self, message: Notification, on_progress: ProgressFunction | None) -> bool:
-        """Pass a notification on; whether it was progress."""
-        if message.method == PROGRESS:
-            await self._take_progress(message, on_progress)
-            return True
-        if message.method == CANCELLED:
-            # "Servers MUST NOT send notifications/cancelled for any other purpose" than to end a
-            # subscription. Who does will hardly answer: waiting would be for nothing.
-            # https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/cancellation
-            raise ProtocolError(
-                "the server cancelled a request of ours, which it may not do; nothing else answered it",
-                where=self.transport.target,
-                excerpt=bytes(message.params or b""),
-            )
-        await self.take_log(message)
-        return False
-
-    async def _take_progress(self, message: Notification, on_progress: ProgressFunction | None) -> None:
-        try:
-            params = msgspec.json.decode(message.params or b"{}", type=ProgressParams)
-        except msgspec.MsgspecError:
-            return  # A malformed notification is dropped: it still shows that the server works.
-        if on_progress is not None:
-            total = None if params.total is UNSET else params.total
-            text = None if params.message is UNSET else params.message
-            await _maybe_await(on_progress(Progress(params.progress, total, text)))
-
-    async def take_log(self, message: Notification) -> None:
-        """Pass a log message on, if it is one that somebody wants; what they do with it cannot fail here."""
-        if message.method != LOG_MESSAGE or self._on_log is None:
-            return
-        try:
-            params = msgspec.json.decode(message.params or b"{}", type=LoggingMessageParams)
-        except msgspec.MsgspecError:
-            return
-        try:
-            await _maybe_await(self._on_log(params))
-        except Exception:  # noqa: BLE001  (what becomes of a log line is no matter of the connection)
-            _log.exception("on_log failed")
-
-
-async def _maybe_await(value: Any) -> None:
-    if inspect.isawaitable(value):
-        await value
 
 
 def _supported_in(error: UnsupportedRevisionError) -> tuple[str, ...]:

@@ -12,11 +12,12 @@ from typing import Any, Self
 from msgspec import UNSET
 
 from mesero.client.asking import Asked, ElicitFunction, ElicitUrlFunction, RootsSource, SampleFunction
-from mesero.client.calling import Caller, LogFunction
+from mesero.client.calling import Caller
 from mesero.client.discovery import discover
 from mesero.client.facts import ServerFacts
 from mesero.client.listening import Listening
 from mesero.client.methods import Finish, ServerMethods
+from mesero.client.requester import LogFunction
 from mesero.client.targets import TransportOptions, transport_for
 from mesero.client.toolbook import ToolBook
 from mesero.errors import (

@@ -15,9 +15,10 @@ from typing import Any, TypeVar, overload
 import msgspec
 from msgspec import UNSET, Raw
 
-from mesero.client.calling import Caller, ProgressFunction
+from mesero.client.calling import Caller
 from mesero.client.facts import ServerFacts
 from mesero.client.lists import collect_pages
+from mesero.client.requester import ProgressFunction
 from mesero.client.toolbook import ToolBook, check_output
 from mesero.errors import (
     HeaderMismatchError,
