@@ -64,14 +64,19 @@ WAYS_IN: Final = (
 """What to tell whoever came by neither."""
 
 
-def find_adapter() -> ModuleType | None:
-    """The package that speaks the revisions with a handshake; None when it was taken out."""
+def find_adapter(part: str = "") -> ModuleType | None:
+    """The package that speaks the revisions with a handshake, or a module of it; None when it was taken out.
+
+    Args:
+        part: The module's name in that package.
+    """
     try:
-        return importlib.import_module("mesero.legacy")
+        adapter = importlib.import_module("mesero.legacy")
     except ModuleNotFoundError as error:
         if error.name != "mesero.legacy":
             raise
         return None
+    return importlib.import_module(f".{part}", adapter.__name__) if part else adapter
 
 
 def era_of(revision: str) -> Era:
