@@ -9,3 +9,22 @@ stateless revisions.
 
 https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning#backward-compatibility-with-initialization-based-versions
 """
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from mesero.legacy.serving import ServerSession
+
+__all__ = ["ServerSession"]
+
+# Each side loads its own half: a client has no server in it.
+_HOMES: Final = {"ServerSession": "mesero.legacy.serving"}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(_HOMES[name]), name)

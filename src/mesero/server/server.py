@@ -10,13 +10,16 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from msgspec import UNSET, UnsetType
 
+from mesero.eras import find_adapter
 from mesero.errors import UsageError
 from mesero.extensions import Extension, MethodSpec, listen_keys_with, methods_with, needs_of_filter
 from mesero.jsonrpc import MAX_MESSAGE_BYTES, Request, encode_value
-from mesero.modern import REVISIONS, methods
+from mesero.modern import REVISIONS as STATELESS_REVISIONS
+from mesero.modern import methods
 from mesero.modern.envelope import find_name
 from mesero.modern.headers import HeaderMark
 from mesero.modern.server import read_filter, server_meta_for
+from mesero.revisions import HANDSHAKE_REVISIONS, REVISIONS
 from mesero.server.authorization import Authorize
 from mesero.server.bus import Bus, Change, MemoryBus
 from mesero.server.catalog import SortedList
@@ -65,6 +68,8 @@ class Server:
         version: Its own version.
         title, description, website_url, icons: For display.
         instructions: Advice to the model on how to use the server.
+        revisions: The protocol revisions to speak, all by default. Requests of others are refused with an
+            error that names these.
         page_size: The most entries on one page of a list.
         list_ttl_ms: How long clients may reuse lists and the discovery, in milliseconds.
         list_cache_scope: Who may reuse them. "public" only when they are the same for everybody.
@@ -91,6 +96,7 @@ class Server:
         website_url: str | None = None,
         icons: Sequence[Icon] = (),
         instructions: str | None = None,
+        revisions: Sequence[str] = REVISIONS,
         page_size: int = 1000,
         list_ttl_ms: int = 0,
         list_cache_scope: CacheScope = "private",
@@ -105,6 +111,7 @@ class Server:
         if page_size < 1:
             raise UsageError("page_size is at least 1")
         check_cache_hints(list_ttl_ms, list_cache_scope)
+        self._speak(revisions)
         self.info = Implementation(
             name,
             version,
@@ -119,7 +126,6 @@ class Server:
         self.list_cache_scope: CacheScope = list_cache_scope
         self.authorize = authorize
         self.max_message_bytes = max_message_bytes
-        self.revisions: tuple[str, ...] = REVISIONS
         self.server_meta = server_meta_for(Implementation(name, version, title=_given(title)))
         self.sealer = Sealer(state_keys)
         self.threads = WorkerThreads(max_threads)
@@ -140,6 +146,17 @@ class Server:
         self.completions: dict[tuple[str, str], CompletionEntry] = {}
         self.subscriptions = Subscriptions(self._bus)
         self._add_extensions(extensions)
+
+    def _speak(self, revisions: Sequence[str]) -> None:
+        unknown = sorted(set(revisions) - set(REVISIONS))
+        if unknown or not revisions:
+            wrong = f"nobody knows {', '.join(unknown)}" if unknown else "a server speaks at least one"
+            raise UsageError(f"revisions: {wrong}; there are {', '.join(REVISIONS)}")
+        spoken = HANDSHAKE_REVISIONS if find_adapter() else ()
+        self.revisions = tuple(one for one in STATELESS_REVISIONS if one in revisions)
+        """Those in which every request stands for itself, newest first."""
+        self.handshake_revisions = tuple(one for one in spoken if one in revisions)
+        """Those with a handshake, oldest first."""
 
     def _add_extensions(self, pairs: Sequence[tuple[Extension, Mapping[str, Operate]]]) -> None:
         self.extensions = tuple(extension for extension, _ in pairs)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from msgspec import UNSET
 
@@ -22,7 +22,7 @@ from mesero.server.bus import Bus, Change
 from mesero.server.reply import Reply
 from mesero.types import SUBSCRIPTION_ID_KEY, ServerCapabilities, SubscriptionsListenResult
 
-__all__ = ["Subscription", "Subscriptions", "keys_offered"]
+__all__ = ["Listener", "Subscription", "Subscriptions", "call_in_loop", "keys_offered"]
 
 _CAPABILITY_OF: Final = {
     "toolsListChanged": "tools",
@@ -45,6 +45,30 @@ def keys_offered(
         for key, methods in known.items()
         if key not in _CAPABILITY_OF or getattr(declared, _CAPABILITY_OF[key]) is not UNSET
     }
+
+
+def call_in_loop(loop: asyncio.AbstractEventLoop, function: Callable[..., None], *arguments: Any) -> None:
+    """Call a function in an event loop, from whatever thread: at once when that is where we are."""
+    try:
+        is_here = asyncio.get_running_loop() is loop
+    except RuntimeError:
+        is_here = False
+    if is_here:
+        function(*arguments)
+        return
+    # Plain functions make changes too, in their worker threads. A loop that is closed has no listeners.
+    with contextlib.suppress(RuntimeError):
+        loop.call_soon_threadsafe(function, *arguments)
+
+
+class Listener(Protocol):
+    """Who hears of changes: an open request, or a session."""
+
+    def publish(self, change: Change) -> None:
+        """Hear of a change, from whatever thread."""
+
+    def end(self) -> None:
+        """The server is about to shut down."""
 
 
 class Subscription:
@@ -93,19 +117,7 @@ class Subscription:
     def publish(self, change: Change) -> None:
         """Hear of a change, from whatever thread; it is sent if the filter asks for it."""
         if is_wanted(self._honoured, self._known, change.method, change.subject):
-            self._in_loop(self._take, change)
-
-    def _in_loop(self, function: Callable[..., None], *arguments: Any) -> None:
-        try:
-            is_here = asyncio.get_running_loop() is self._loop
-        except RuntimeError:
-            is_here = False
-        if is_here:
-            function(*arguments)
-            return
-        # Plain functions make changes too, in their worker threads. A loop that is closed has no listeners.
-        with contextlib.suppress(RuntimeError):
-            self._loop.call_soon_threadsafe(function, *arguments)
+            call_in_loop(self._loop, self._take, change)
 
     def _take(self, change: Change) -> None:
         self._pending[change] = None
@@ -114,7 +126,7 @@ class Subscription:
     def end(self) -> None:
         """End it in good order, for example when the server shuts down."""
         self.is_ending = True
-        self._in_loop(self._wake)
+        call_in_loop(self._loop, self._wake)
 
     def _wake(self) -> None:
         if self._waiter is not None and not self._waiter.done():
@@ -155,14 +167,14 @@ class Subscriptions:
 
     def __init__(self, bus: Bus) -> None:
         self._bus = bus
-        self._open: set[Subscription] = set()
+        self._open: set[Listener] = set()
         self._leave_bus: Callable[[], None] | None = None
 
     def __len__(self) -> int:
         return len(self._open)
 
     @contextlib.contextmanager
-    def holding(self, subscription: Subscription) -> Iterator[None]:
+    def holding(self, subscription: Listener) -> Iterator[None]:
         """Let a subscription hear what is on the bus."""
         self._open.add(subscription)
         if self._leave_bus is None:
