@@ -63,6 +63,9 @@ class Gate:
         max_body_bytes: The longest body, in bytes.
         max_header_bytes: The most bytes of header names and values together.
         max_headers: The most header lines.
+        methods: The methods that are served.
+        cors_headers: More headers that pages in browsers may send.
+        exposed_headers: More headers that pages in browsers may read.
     """
 
     def __init__(
@@ -74,7 +77,13 @@ class Gate:
         max_body_bytes: int = MAX_MESSAGE_BYTES,
         max_header_bytes: int = 64 * 1024,
         max_headers: int = 100,
+        methods: Sequence[str] = ("POST",),
+        cors_headers: Sequence[str] = (),
+        exposed_headers: Sequence[str] = (),
     ) -> None:
+        self._methods = ", ".join(methods)
+        self._cors_headers = ", ".join((_CORS_HEADERS, *cors_headers))
+        self._exposed_headers = ", ".join(("WWW-Authenticate", *exposed_headers)).encode()
         self._hosts = frozenset(host.lower() for host in (*_LOOPBACK, *allowed_hosts))
         self._cors = frozenset(origin.lower().rstrip("/") for origin in cors_origins)
         self._origins = self._cors.union(origin.lower().rstrip("/") for origin in allowed_origins)
@@ -101,6 +110,11 @@ class Gate:
         known = self._known.get(facts)
         return self._learn(facts) if known is None else known
 
+    def check_bodiless(self, headers: HeaderLines) -> Welcome | Refusal:
+        """What a GET or DELETE with these headers gets: all that holds for a POST, but for its body."""
+        lines = [line for line in headers if line[0] not in {b"content-type", b"content-length"}]
+        return self.check_post([*lines, (b"content-type", b"application/json")])
+
     def check_options(self, headers: HeaderLines) -> Refusal:
         """What an OPTIONS request gets: the answer to a browser's preflight, or 405."""
         found = dict(headers)
@@ -109,7 +123,7 @@ class Gate:
             return outcome
         cors = self._cors_headers_for(found.get(b"origin"))
         if not self._is_cors(found.get(b"origin")):
-            return _not_allowed("OPTIONS")
+            return self._not_allowed("OPTIONS")
         asked = found.get(b"access-control-request-headers", b"").decode("latin-1").lower()
         extra = "".join(
             f", {name}" for part in asked.split(",") if _PARAM_HEADER.fullmatch(name := part.strip())
@@ -118,8 +132,8 @@ class Gate:
             204,
             (
                 *cors,
-                (b"access-control-allow-methods", b"POST"),
-                (b"access-control-allow-headers", (_CORS_HEADERS + extra).encode()),
+                (b"access-control-allow-methods", self._methods.encode()),
+                (b"access-control-allow-headers", (self._cors_headers + extra).encode()),
                 (b"access-control-max-age", b"600"),
             ),
         )
@@ -127,7 +141,12 @@ class Gate:
     def check_other(self, method: str, headers: HeaderLines) -> Refusal:
         """What another method gets: 405, to who may know that there is something here."""
         found = dict(headers)
-        return self._check_place(found.get(b"host"), found.get(b"origin")) or _not_allowed(method)
+        return self._check_place(found.get(b"host"), found.get(b"origin")) or self._not_allowed(method)
+
+    def _not_allowed(self, method: str) -> Refusal:
+        # https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#earlier-streamable-http-revisions
+        text = f"{method} is not allowed here: every message is sent with POST"
+        return refusal_for(405, text, (b"allow", self._methods.encode()))
 
     def too_long(self) -> Refusal:
         """413."""
@@ -206,7 +225,7 @@ class Gate:
             return (vary,)
         return (
             (b"access-control-allow-origin", origin),
-            (b"access-control-expose-headers", b"WWW-Authenticate"),
+            (b"access-control-expose-headers", self._exposed_headers),
             vary,
         )
 
@@ -219,12 +238,6 @@ def refusal_for(status: int, text: str, *headers: tuple[bytes, bytes]) -> Refusa
     body = encode_error(None, InvalidRequestError(text))
     lines = ((b"content-type", b"application/json"), (b"content-length", b"%d" % len(body)), *headers)
     return Refusal(status, lines, body)
-
-
-def _not_allowed(method: str) -> Refusal:
-    # https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#earlier-streamable-http-revisions
-    text = f"{method} is not allowed here: every message is sent with POST"
-    return refusal_for(405, text, (b"allow", b"POST"))
 
 
 def _size_of(found: dict[bytes, bytes]) -> int:

@@ -12,10 +12,12 @@ import asyncio
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
+import msgspec
+
 from mesero.errors import InternalError
 from mesero.framing import encode_event
 from mesero.jsonrpc import encode_error
-from mesero.transports.http_gate import Welcome
+from mesero.transports.http_gate import Refusal, Welcome
 
 __all__ = ["HttpReply", "Send"]
 
@@ -52,6 +54,7 @@ class HttpReply:
         "has_begun_stream",
         "is_answered",
         "is_gone",
+        "opening",
         "receive",
         "seen_s",
         "task",
@@ -76,6 +79,8 @@ class HttpReply:
         self.is_answered = False
         self.is_gone = False
         """Whether the client left before it was answered."""
+        self.opening: Callable[[], bytes] | None = None
+        """Called when an event stream begins; what it returns is the first thing on it."""
         # The endpoint's notes on a request that takes longer.
         self.seen_s = 0.0
         self.task: asyncio.Task[Any] | None = None
@@ -127,6 +132,43 @@ class HttpReply:
             self.is_answered = True
             await self._respond(202, [(b"content-length", b"0"), *self._welcome.headers], b"")
 
+    # -- for whoever writes the events of a stream itself ----------------------------------------------------
+
+    @property
+    def may_stream(self) -> bool:
+        """Whether the client accepts an event stream."""
+        return self._welcome.may_stream
+
+    @property
+    def is_stream(self) -> bool:
+        """Whether the answer is an event stream: it has begun, or the client accepts nothing else."""
+        return self.has_begun_stream or self._welcome.only_streams
+
+    def add_headers(self, *headers: tuple[bytes, bytes]) -> None:
+        """Header lines that go with the answer, whatever form it has."""
+        self._welcome = msgspec.structs.replace(self._welcome, headers=(*self._welcome.headers, *headers))
+
+    async def write(self, events: bytes) -> None:
+        """Put encoded events on the stream, which begins if need be; waits while the client does not read."""
+        await self._write_event(events)
+
+    async def finish(self, events: bytes = b"") -> None:
+        """End the stream with the last encoded events, if any; nothing may follow."""
+        if self.is_answered:
+            return
+        self.is_answered = True
+        async with self._turn_of_ours():
+            await self._begin_stream()
+            await self._write(events, is_last=True)
+
+    async def refuse(self, refusal: Refusal) -> None:
+        """Answer with a refusal, unless a stream has begun: that one ends."""
+        if self.has_begun_stream:
+            await self.finish()
+        elif not self.is_answered:
+            self.is_answered = True
+            await self._respond(refusal.status, [*refusal.headers, *self._welcome.headers], refusal.body)
+
     # -- how it is sent --------------------------------------------------------------------------------------
 
     def _turn_of_ours(self) -> asyncio.Lock:
@@ -149,6 +191,8 @@ class HttpReply:
             self._on_stream(self)
             lines = [*_STREAM_HEADERS, *self._welcome.headers]
             await self._emit({"type": "http.response.start", "status": 200, "headers": lines})
+            if self.opening is not None and (first := self.opening()):
+                await self._write(first)
 
     async def _write(self, data: bytes, *, is_last: bool = False) -> None:
         await self._emit({"type": "http.response.body", "body": data, "more_body": not is_last})

@@ -5,8 +5,7 @@ lines and an `HttpReply`. That function runs in the request's own task, and noth
 request that is answered at once. Only one that still runs at the second tick of the endpoint's clock gets a
 task that watches for the client.
 
-A ``GET`` stream, sessions and ``Last-Event-ID`` are not part of this revision: 405, and headers that nobody
-looks at.
+Other methods are 405 and other paths 404, unless they were asked for: those go to a second function.
 
 https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http
 """
@@ -14,19 +13,22 @@ https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stream
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Collection, MutableMapping
 from typing import Any
 
-from mesero.transports.http_gate import Gate, HeaderLines, Refusal, refusal_for
+from mesero.transports.http_gate import Gate, HeaderLines, Refusal, Welcome, refusal_for
 from mesero.transports.http_reply import HttpReply, Send
 
-__all__ = ["HttpEndpoint", "Receive", "ReceivePost", "Scope"]
+__all__ = ["HttpEndpoint", "Receive", "ReceiveOther", "ReceivePost", "Scope", "path_below_mount"]
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 
 ReceivePost = Callable[[bytes, HeaderLines, HttpReply], Awaitable[None]]
 """Takes a whole body, the header lines and the reply; answers before it returns."""
+
+ReceiveOther = Callable[[Scope, bytes, HttpReply], Awaitable[None]]
+"""Takes a request that is no POST to the endpoint's path: scope, whole body, reply."""
 
 _TICK_S = 0.05
 _KEEP_ALIVE_BATCH = 100
@@ -42,6 +44,8 @@ class HttpEndpoint:
         stream_after_s: After how many seconds without an answer the event stream begins.
         keep_alive_s: How often an open stream gets a comment, in seconds.
         on_shutdown: Called when the ASGI server says that it shuts down.
+        receive_other: Called with each request to one of ``others``, in the request's task.
+        others: Pairs of a path and a method that are served as well.
     """
 
     def __init__(
@@ -53,6 +57,8 @@ class HttpEndpoint:
         stream_after_s: float = 1.0,
         keep_alive_s: float = 15.0,
         on_shutdown: Callable[[], None] | None = None,
+        receive_other: ReceiveOther | None = None,
+        others: Collection[tuple[str, str]] = (),
     ) -> None:
         self.path = path
         self._receive_post = receive_post
@@ -60,6 +66,8 @@ class HttpEndpoint:
         self._stream_after_s = stream_after_s
         self._keep_alive_s = keep_alive_s
         self._on_shutdown = on_shutdown
+        self._receive_other = receive_other
+        self._others = frozenset(others)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._clock: asyncio.TimerHandle | None = None
         self._beat: asyncio.TimerHandle | None = None
@@ -73,12 +81,12 @@ class HttpEndpoint:
         if scope["type"] != "http":
             await self._serve_other(scope, receive, send)
             return
-        if scope["path"] != self.path and _path_below_mount(scope) != self.path:
-            await _send_text(send, self._wrong_path(scope))
-            return
+        path, method = scope["path"], scope["method"]
+        if path != self.path:
+            path = path_below_mount(scope)
+        is_post = method == "POST" and path == self.path
         headers: HeaderLines = scope["headers"]
-        method = scope["method"]
-        welcome = self._gate.check_post(headers) if method == "POST" else self._refuse(method, headers)
+        welcome = self._gate.check_post(headers) if is_post else self._check_other(scope, path)
         if isinstance(welcome, Refusal):
             await _send_refusal(send, welcome)
             return
@@ -90,12 +98,22 @@ class HttpEndpoint:
                 await _send_refusal(send, body)
                 return
         reply = HttpReply(receive, send, welcome, self._keep)
-        await self._answer(body, headers, reply)
+        if is_post or self._receive_other is None:
+            await self._answer(self._receive_post(body, headers, reply), reply)
+        else:
+            await self._answer(self._receive_other(scope, body, reply), reply)
 
-    def _refuse(self, method: str, headers: HeaderLines) -> Refusal:
+    def _check_other(self, scope: Scope, path: str) -> Welcome | Refusal:
+        """What a request gets that is no POST to the endpoint's path."""
+        method: str = scope["method"]
+        if (path, method) in self._others:
+            check = self._gate.check_post if method == "POST" else self._gate.check_bodiless
+            return check(scope["headers"])
+        if path != self.path and not any(path == other for other, _ in self._others):
+            return self._wrong_path(scope)
         if method == "OPTIONS":
-            return self._gate.check_options(headers)
-        return self._gate.check_other(method, headers)
+            return self._gate.check_options(scope["headers"])
+        return self._gate.check_other(method, scope["headers"])
 
     async def _read_body(self, event: MutableMapping[str, Any], receive: Receive) -> bytes | Refusal:
         """A body that came in several pieces, or not at all; ``event`` is its first."""
@@ -111,14 +129,14 @@ class HttpEndpoint:
             event = await receive()
         return refusal_for(400, "the connection ended within the body")
 
-    async def _answer(self, body: bytes, headers: HeaderLines, reply: HttpReply) -> None:
+    async def _answer(self, answering: Awaitable[None], reply: HttpReply) -> None:
         loop = asyncio.get_running_loop()
         reply.task = asyncio.current_task(loop)
         self._fresh.add(reply)
         if self._clock is None or self._loop is not loop:
             self._start_clock(loop)
         try:
-            await self._receive_post(body, headers, reply)
+            await answering
         except asyncio.CancelledError:
             # The client left, or the endpoint closes: this task ends in good order. Other cancellations are
             # the affair of whoever made them.
@@ -196,9 +214,11 @@ class HttpEndpoint:
 
     # -- what is no POST to the path -------------------------------------------------------------------------
 
-    def _wrong_path(self, scope: Scope) -> str:
-        mount = scope.get("root_path", "")
-        return f"Nothing is at {scope['path']}; the MCP endpoint is {mount.rstrip('/')}{self.path}\n"
+    def _wrong_path(self, scope: Scope) -> Refusal:
+        mount = scope.get("root_path", "").rstrip("/")
+        body = f"Nothing is at {scope['path']}; the MCP endpoint is {mount}{self.path}\n".encode()
+        lines = ((b"content-type", b"text/plain; charset=utf-8"), (b"content-length", b"%d" % len(body)))
+        return Refusal(404, lines, body)
 
     async def _serve_other(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -226,15 +246,10 @@ async def _watch(reply: HttpReply) -> None:
     reply.give_up()
 
 
-def _path_below_mount(scope: Scope) -> str:
+def path_below_mount(scope: Scope) -> str:
+    """The path of a request, as the application sees it wherever it is mounted."""
     path: str = scope["path"]
     return path.removeprefix(scope.get("root_path", "").rstrip("/")) or "/"
-
-
-async def _send_text(send: Send, text: str) -> None:
-    body = text.encode()
-    lines = ((b"content-type", b"text/plain; charset=utf-8"), (b"content-length", b"%d" % len(body)))
-    await _send_refusal(send, Refusal(404, lines, body))
 
 
 async def _send_refusal(send: Send, refusal: Refusal) -> None:
