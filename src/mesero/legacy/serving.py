@@ -13,7 +13,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable, Coroutine
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
@@ -31,7 +31,6 @@ from mesero.jsonrpc import (
     Notification,
     Request,
     ResultResponse,
-    decode_message,
     decode_value,
     encode_notification,
     encode_request,
@@ -39,6 +38,7 @@ from mesero.jsonrpc import (
 )
 from mesero.legacy import methods
 from mesero.legacy.announcements import Announcements
+from mesero.legacy.batches import BatchedReply, read_batch, run_batch
 from mesero.legacy.handshake import (
     Handshake,
     InitializeParams,
@@ -47,6 +47,8 @@ from mesero.legacy.handshake import (
     read_initialize_params,
 )
 from mesero.legacy.questions import ANSWER_WAIT_S, CallAsker, Questions, UnansweredError
+from mesero.legacy.replies import TranslatedReply
+from mesero.legacy.requests import LevelParams, UriParams, metadata_of, read_params
 from mesero.legacy.shapes import FIRST, MARCH_2025
 from mesero.legacy.translate import Translator
 from mesero.server.admission import admit, encode_refusal
@@ -59,10 +61,7 @@ from mesero.types import (
     CallToolParams,
     CallToolResult,
     CancelledParams,
-    ClientCapabilities,
-    Implementation,
     LoggingLevel,
-    ProgressToken,
     RequestMeta,
 )
 
@@ -82,9 +81,6 @@ _FIRST_LEVEL: Final[LoggingLevel] = "info"
 
 https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/logging#setting-log-level
 """
-_STATELESS_CLIENT: Final = InitializeParams(
-    protocol_version="", capabilities=ClientCapabilities(), client_info=Implementation("", "")
-)
 
 _Work = Callable[[Request, Reply, Any], Awaitable[Any]]
 
@@ -126,7 +122,7 @@ class ServerSession:
         self._answer_wait_s = answer_wait_s
         self.is_stateless = is_stateless
         self._handshake = Handshake("server")
-        self._client = _STATELESS_CLIENT
+        self._client: InitializeParams | None = None
         # Without a handshake and without a header, this one is meant.
         # https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#protocol-version-header
         self._translator = Translator(revision or MARCH_2025)
@@ -183,6 +179,27 @@ class ServerSession:
         except RpcError as error:
             return self._answer_refusal(request, reply, error)
         return self._run(request, reply, headers, work)
+
+    async def serve_batch(self, raw: bytes, reply: Reply, *, headers: Headers | None = None) -> None:
+        """Serve an array of messages: one answer with all of theirs, or none where none is owed.
+
+        Only where `has_batches` says so.
+        """
+        answers: list[bytes] = []
+        works: list[Coroutine[Any, Any, None]] = []
+        try:
+            members = read_batch(raw)
+        except RpcError as error:
+            await reply.answer(encode_refusal(self._server, None, error))
+            return
+        for member in members:
+            if isinstance(member, Request):
+                works.append(self.serve(member, BatchedReply(reply, answers), headers=headers))
+            elif isinstance(member, tuple):
+                answers.append(encode_refusal(self._server, *member))
+            else:
+                self.receive(member)
+        await run_batch(works, answers, reply)
 
     def _admit(self, request: Request) -> _Work:
         method = request.method
@@ -262,7 +279,7 @@ class ServerSession:
 
     async def _set_level(self, request: Request, reply: Reply, headers: Any) -> dict[str, Any]:
         del reply
-        params = _read(request, _LevelParams)
+        params = read_params(request, LevelParams)
         await self._authorize(request, None, params, headers)
         self._log_level = params.level
         for running in self._running.values():
@@ -272,7 +289,7 @@ class ServerSession:
 
     async def _subscribe(self, request: Request, reply: Reply, headers: Any) -> dict[str, Any]:
         del reply
-        params = _read(request, _UriParams)
+        params = read_params(request, UriParams)
         await self._authorize(request, params.uri, params, headers)
         if len(self._watched) >= _MAX_SUBSCRIPTIONS and params.uri not in self._watched:
             raise InvalidRequestError(f"a session may subscribe to {_MAX_SUBSCRIPTIONS} resources")
@@ -281,14 +298,14 @@ class ServerSession:
 
     async def _unsubscribe(self, request: Request, reply: Reply, headers: Any) -> dict[str, Any]:
         del reply
-        params = _read(request, _UriParams)
+        params = read_params(request, UriParams)
         await self._authorize(request, params.uri, params, headers)
         self._watched.discard(params.uri)
         return {}
 
     async def _authorize(self, request: Request, name: str | None, params: Any, headers: Any) -> None:
         if self._server.authorize is not None:
-            info = self._client.client_info if self._client is not _STATELESS_CLIENT else None
+            info = None if self._client is None else self._client.client_info
             operation = Operation(
                 method=request.method, name=name, params=params, client_info=info, headers=headers
             )
@@ -299,7 +316,7 @@ class ServerSession:
     async def _operate(self, request: Request, reply: Reply, headers: Any) -> dict[str, Any]:
         """Run what a stateless request would run, with its parameters and its result translated."""
         translator = self._translator
-        metadata = self._metadata_of(request)
+        metadata = metadata_of(request, translator.revision, self._client, self._log_level)
         if request.id in self._running:
             self._running[request.id].metadata = metadata
         if request.params is not UNSET:
@@ -307,7 +324,7 @@ class ServerSession:
                 request.id, request.method, translator.params_up(request.method, request.params)
             )
         if translator.revision == FIRST:
-            reply = _TranslatedReply(reply, translator)
+            reply = TranslatedReply(reply, translator)
         call: Call | None = None
         try:
             call = await admit(self._server, request, metadata, reply, headers=headers)
@@ -343,21 +360,6 @@ class ServerSession:
         )
         context.principal = call.principal
         return context
-
-    def _metadata_of(self, request: Request) -> RequestMeta:
-        """What a stateless request would carry itself."""
-        own = _read(request, _Metadata).meta or _RequestMetadata()
-        client = self._client
-        return RequestMeta(
-            protocol_version=self._translator.revision,
-            client_capabilities=client.capabilities,
-            client_info=UNSET if client is _STATELESS_CLIENT else client.client_info,
-            log_level=self._log_level,
-            progress_token=UNSET if own.progress_token is None else own.progress_token,
-            traceparent=own.traceparent or UNSET,
-            tracestate=own.tracestate or UNSET,
-            baggage=own.baggage or UNSET,
-        )
 
     def _check_tool_result(self, call: Call, result: CallToolResult) -> Any:
         """The output schema of the tool that was called, None for none.
@@ -418,6 +420,10 @@ class ServerSession:
             if running is not None and running.task is not None:
                 running.task.cancel()
 
+    def receive_eof(self) -> None:
+        """The client says nothing more: what waits for its answers is let go, the rest may still end."""
+        self._questions.close()
+
     async def ping(self, timeout_s: float) -> bool:
         """Ask the client whether it is there, through the outlet; whether it answered in time.
 
@@ -452,65 +458,6 @@ class ServerSession:
             task.cancel()
         if tasks:
             await asyncio.wait(tasks, timeout=_CLOSE_WAIT_S)
-
-
-class _TranslatedReply(msgspec.Struct, eq=False):
-    """The way back to a client whose notifications lack members that ours have."""
-
-    _reply: Reply
-    _translator: Translator
-
-    @property
-    def is_answered(self) -> bool:
-        """See `mesero.server.reply.Reply.is_answered`."""
-        return self._reply.is_answered
-
-    async def notify(self, raw: bytes) -> None:
-        """See `mesero.server.reply.Reply.notify`."""
-        message = decode_message(raw)
-        if isinstance(message, Notification) and message.params is not UNSET:
-            params = decode_value(message.params)
-            translated = self._translator.notification_down(message.method, params)
-            if translated is None:
-                return
-            raw = encode_notification(*translated)
-        await self._reply.notify(raw)
-
-    async def answer(
-        self, raw: bytes, *, status: int = 200, headers: tuple[tuple[str, str], ...] = ()
-    ) -> None:
-        """See `mesero.server.reply.Reply.answer`."""
-        await self._reply.answer(raw, status=status, headers=headers)
-
-
-class _RequestMetadata(msgspec.Struct, rename="camel"):
-    progress_token: ProgressToken | None = None
-    traceparent: str | None = None
-    tracestate: str | None = None
-    baggage: str | None = None
-
-
-class _Metadata(msgspec.Struct):
-    meta: _RequestMetadata | None = msgspec.field(name="_meta", default=None)
-
-
-class _LevelParams(msgspec.Struct):
-    level: LoggingLevel
-
-
-class _UriParams(msgspec.Struct):
-    uri: str
-
-
-_Params = TypeVar("_Params", bound=msgspec.Struct)
-
-
-def _read(request: Request, kind: type[_Params]) -> _Params:
-    try:
-        return msgspec.json.decode(b"{}" if request.params is UNSET else request.params, type=kind)
-    except (msgspec.MsgspecError, RecursionError) as error:
-        detail = str(error).replace("`$.", "`params.")
-        raise InvalidParamsError(f"{request.method}: invalid parameters: {detail}") from None
 
 
 async def _value(value: dict[str, Any]) -> dict[str, Any]:

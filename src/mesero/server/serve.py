@@ -13,7 +13,7 @@ import msgspec
 from msgspec import UNSET
 
 from mesero.errors import InternalError, RpcError
-from mesero.jsonrpc import Id, Message, Request, ResultOut, check_finite, encode_error, encode_value
+from mesero.jsonrpc import Id, Message, Request, ResultOut, encode_value
 from mesero.modern.envelope import (
     Headers,
     check_headers,
@@ -27,6 +27,7 @@ from mesero.modern.envelope import (
     route,
 )
 from mesero.modern.server import stamp_result
+from mesero.server.admission import encode_refusal
 from mesero.server.authorization import NotAuthorizedError, Operation
 from mesero.server.operations import Call
 from mesero.server.reply import Reply
@@ -133,12 +134,5 @@ async def _refuse(server: Server, arrival: Arrival, reply: Reply, error: RpcErro
     headers: tuple[tuple[str, str], ...] = ()
     if isinstance(error, NotAuthorizedError):
         status, headers = error.status, error.headers
-    try:
-        check_finite(error.data)
-        raw = encode_error(arrival.request_id, error)
-    except (TypeError, ValueError, RecursionError) as cause:
-        # What cannot be written is left out; the client waits for an answer all the same.
-        server.log_exception(f"request {arrival.request_id!r}: an error without a JSON form", cause)
-        text = error.message.encode("utf-8", "backslashreplace").decode()
-        raw = encode_error(arrival.request_id, RpcError(text, code=error.code))
+    raw = encode_refusal(server, arrival.request_id, error)
     await reply.answer(raw, status=status, headers=headers)

@@ -1,7 +1,8 @@
 """The server's end of a newline-delimited byte stream: one connection, many requests, no memory of any.
 
 It knows what is in flight, so that a cancellation finds it and an id is not used twice; it knows nothing of
-finished requests.
+finished requests. Whoever begins with a handshake gets a session for the rest of the connection; requests
+that declare their revision themselves are served beside it as if it were not there.
 
 https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio
 """
@@ -9,19 +10,22 @@ https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Coroutine
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 from msgspec import UNSET
 
+from mesero.eras import INITIALIZE, choose_on_server, find_adapter
 from mesero.errors import INVALID_REQUEST, InvalidRequestError, ParseError, RpcError
 from mesero.framing import LineFramer, TooLong
 from mesero.jsonrpc import Id, Notification, Request, encode_error, find_id
 from mesero.modern.envelope import parse_message
 from mesero.modern.methods import CANCELLED
+from mesero.server.admission import refusal_of_opening, refusal_of_stateless
 from mesero.server.serve import Arrival, serve
-from mesero.types import CancelledParams
+from mesero.types import PROTOCOL_VERSION_KEY, CancelledParams
 
 if TYPE_CHECKING:
     from mesero.server.server import Server
@@ -30,6 +34,7 @@ __all__ = ["StreamConnection", "StreamReply"]
 
 _CLOSE_WAIT_S = 5.0
 """How long what is cancelled may take to clean up, in seconds."""
+_REVISION_MEMBER = f'"{PROTOCOL_VERSION_KEY}"'.encode()
 
 
 class StreamReply(msgspec.Struct, eq=False):
@@ -77,6 +82,8 @@ class StreamConnection:
         self._has_written = False
         self._is_closed = False
         self._may_write: asyncio.Future[None] | None = None
+        self._session: Any = None
+        """The session, once somebody began one."""
 
     # -- out -------------------------------------------------------------------------------------------------
 
@@ -139,23 +146,68 @@ class StreamConnection:
         rest = self._framer.receive_eof()
         if rest.strip():
             self._receive_line(rest)
+        if self._session is not None:
+            self._session.receive_eof()
 
     def _receive_line(self, raw: bytes) -> None:
         try:
             message = parse_message(raw, refuse_twins=False)
         except RpcError as error:
-            if error.code != INVALID_REQUEST or not _is_notification(raw):
-                self._start(Arrival(error, find_id(raw), is_shared_channel=True), None)
+            self._receive_misfit(raw, error)
             return
         if isinstance(message, Request):
             if message.id in self.in_flight:
                 self._refuse_twin(message)
-            else:
+            # Without a session, a look at the bytes is enough: what has the member, but somewhere else, is
+            # refused either way.
+            elif self._session is None and _REVISION_MEMBER in raw and message.method != INITIALIZE:
                 self._start(Arrival(message, message.id, is_shared_channel=True), message.id)
+            else:
+                self._receive_request(message)
         elif isinstance(message, Notification):
             self._receive_notification(message)
+        elif self._session is not None:
+            self._session.receive(message)
         # "clients do not send JSON-RPC responses"; nobody here asked for one, and answering an answer could
         # go on for ever. https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/index
+
+    def _receive_misfit(self, raw: bytes, error: RpcError) -> None:
+        """What is no message; an array of them is one to a session of the revision that has batches."""
+        if self._session is not None and self._session.has_batches and raw.lstrip()[:1] == b"[":
+            reply = StreamReply(self, None)
+            self._run(reply, self._session.serve_batch(raw, reply))
+        elif error.code != INVALID_REQUEST or not _is_notification(raw):
+            self._start(Arrival(error, find_id(raw), is_shared_channel=True), None)
+
+    def _receive_request(self, request: Request) -> None:
+        """A request that may be of either era.
+
+        https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning#compatibility-matrix
+        """
+        has_session = self._session is not None and self._session.revision is not None
+        selected = choose_on_server(request, version_header=None, has_session=has_session)
+        message: Request | RpcError = request
+        if selected == "modern" and not self._server.revisions:
+            message = refusal_of_stateless(self._server, request)
+        elif selected in ("legacy", "opens") and self._server.handshake_revisions:
+            self._serve_in_session(request)
+            return
+        elif selected == "refused" and self._server.handshake_revisions:
+            message = refusal_of_opening(self._server, request)
+        # Whatever else comes to a server without sessions is refused for its missing metadata.
+        self._start(Arrival(message, request.id, is_shared_channel=True), request.id)
+
+    def _serve_in_session(self, request: Request) -> None:
+        if self._session is None:
+            # It is there: the server speaks revisions that only it knows.
+            adapter = cast("ModuleType", find_adapter())
+            self._session = adapter.ServerSession(self._server, self.write, drain=self.drain)
+        reply = StreamReply(self, request.id)
+        # "The initialize request MUST NOT be cancelled by clients": so it is not found for that.
+        # https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/cancellation
+        if request.method != INITIALIZE:
+            self.in_flight[request.id] = reply
+        self._run(reply, self._session.serve(request, reply))
 
     def _refuse_twin(self, request: Request) -> None:
         # "The request ID MUST NOT match the ID of any other request the sender has issued and not yet
@@ -172,9 +224,16 @@ class StreamConnection:
         if request_id is not None:
             self.in_flight[request_id] = reply
 
+    def _run(self, reply: StreamReply, work: Coroutine[Any, Any, None]) -> None:
+        reply.task = task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
     def _receive_notification(self, notification: Notification) -> None:
-        """Never answered. A cancellation goes to the request that it names, all others are dropped."""
+        """Never answered. A cancellation goes to the request that it names, all others to the session."""
         if notification.method != CANCELLED or notification.params is UNSET:
+            if self._session is not None:
+                self._session.receive(notification)
             return
         try:
             request_id = msgspec.json.decode(notification.params, type=CancelledParams).request_id
@@ -189,6 +248,8 @@ class StreamConnection:
             reply.is_answered = True
             if reply.task is not None:
                 reply.task.cancel()
+        elif self._session is not None:
+            self._session.receive(notification)
 
     # -- the end ---------------------------------------------------------------------------------------------
 
@@ -206,6 +267,8 @@ class StreamConnection:
         """Cancel everything that still runs for this client."""
         self.flush()
         self._is_closed = True
+        if self._session is not None:
+            await self._session.aclose()
         tasks = tuple(self._tasks)
         for task in tasks:
             task.cancel()
