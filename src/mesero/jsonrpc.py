@@ -35,6 +35,7 @@ __all__ = [
     "ResultResponse",
     "check_duplicate_members",
     "check_finite",
+    "decode_batch",
     "decode_message",
     "decode_value",
     "encode_error",
@@ -145,6 +146,21 @@ def decode_message(raw: bytes) -> Message:
         elif method is UNSET:
             return ResultResponse(message_id, result)
     return _classify(envelope)
+
+
+def decode_batch(raw: bytes) -> list[bytes] | None:
+    """The messages of a batch, as they stand in it; None when it is no array of objects, or an empty one.
+
+    https://modelcontextprotocol.io/specification/2025-03-26/basic#batching
+    """
+    if raw.lstrip()[:1] != b"[":
+        return None
+    try:
+        parts = msgspec.json.decode(raw, type=list[Raw])
+    except (msgspec.MsgspecError, RecursionError):
+        return None
+    messages = [bytes(part) for part in parts]
+    return messages if messages and all(part[:1] == b"{" for part in messages) else None
 
 
 def _classify(envelope: _Envelope) -> Message:

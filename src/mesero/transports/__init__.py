@@ -15,9 +15,10 @@ from typing import Literal, Protocol
 
 import msgspec
 
+from mesero.errors import MeseroError
 from mesero.jsonrpc import Id, Message
 
-__all__ = ["Direction", "Exchange", "HttpFacts", "Observer", "Outgoing", "Received", "Transport"]
+__all__ = ["Conduct", "Direction", "Exchange", "HttpFacts", "Observer", "Outgoing", "Received", "Transport"]
 
 Direction = Literal["c2s", "s2c"]
 """Client to server, or server to client."""
@@ -55,6 +56,30 @@ class Received(msgspec.Struct, frozen=True, gc=False):
 
 Observer = Callable[[Direction, bytes, HttpFacts | None], None]
 """Sees every message as it passes: the direction, the exact bytes, the HTTP facts. Must not block."""
+
+
+class Conduct(msgspec.Struct, kw_only=True):
+    """What a transport does beside sending requests and handing back what answers them.
+
+    Transports that can have one in the attribute ``conduct``; whoever speaks over it changes it as needed.
+
+    Attributes:
+        passes_requests: Whether the server may send requests, which `Transport.unsolicited` yields, with the
+            notifications that cancel them; the answers go out by `Transport.notify`.
+        accepts_batches: Whether an array of messages may stand where a message may.
+        tells_cancellation: Over HTTP: whether giving a request up is told in a message of its own, too.
+        resumes: Over HTTP: whether an event stream that ends early is asked for again, after its last event.
+        headers: Over HTTP: sent with every request.
+        on_lost: Called when what the server knows of us is gone, with the reason: its channel has ended, or
+            it refuses the stream that it is listened to on.
+    """
+
+    passes_requests: bool = False
+    accepts_batches: bool = False
+    tells_cancellation: bool = False
+    resumes: bool = False
+    headers: dict[str, str] = msgspec.field(default_factory=dict)
+    on_lost: Callable[[MeseroError], None] | None = None
 
 
 class Exchange(Protocol):

@@ -46,11 +46,19 @@ _WITHOUT_ANSWER = (202, 204)
 class HttpAnswer:
     """An HTTP response with its whole body, or the beginning of one that is too long to be an answer."""
 
-    __slots__ = ("body", "headers", "media_type", "reason", "status", "url")
+    __slots__ = ("body", "headers", "media_type", "method", "reason", "status", "url")
 
     def __init__(
-        self, *, url: str, status: int, reason: str, headers: Mapping[str, str], body: bytes
+        self,
+        *,
+        url: str,
+        status: int,
+        reason: str,
+        headers: Mapping[str, str],
+        body: bytes,
+        method: str = "POST",
     ) -> None:
+        self.method = method
         self.url = url
         self.status = status
         self.reason = reason or _phrase_of(status)
@@ -61,13 +69,13 @@ class HttpAnswer:
     @property
     def where(self) -> str:
         """For messages to people."""
-        return f"POST {self.url} → {self.status} {self.reason}".rstrip()
+        return f"{self.method} {self.url} → {self.status} {self.reason}".rstrip()
 
     def status_error(self, what: str = "", *, fix: str = "") -> HttpStatusError:
         """The error for an answer that carries no message."""
         kind = AuthorizationNeededError if self.status in _NEEDS_AUTHORIZATION else HttpStatusError
         return kind(
-            method="POST",
+            method=self.method,
             url=self.url,
             status=self.status,
             reason=self.reason,

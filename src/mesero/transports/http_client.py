@@ -8,14 +8,18 @@ https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stream
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import ssl
 from collections import deque
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 
+from mesero.errors import MeseroError
 from mesero.jsonrpc import MAX_MESSAGE_BYTES
 from mesero.transports import Observer, Outgoing, Received
 from mesero.transports.http_exchange import HttpExchange
 from mesero.transports.http_link import Authorize, HttpLink
+from mesero.transports.http_stream import HttpListener
 
 __all__ = ["HttpTransport"]
 
@@ -63,6 +67,8 @@ class HttpTransport:
             tls=tls,
         )
         self.target = self._link.target
+        self.conduct = self._link.conduct
+        self._listening: asyncio.Task[None] | None = None
 
     @property
     def is_open(self) -> bool:
@@ -88,7 +94,7 @@ class HttpTransport:
         Raises:
             HttpStatusError: the server did not accept it.
         """
-        response = await self._link.post(raw, ())
+        response = await self._link.post(raw)
         # The server must say 202 without a body if it accepts the notification, else an error status.
         # https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#sending-messages
         if 200 <= response.status < 300:
@@ -97,13 +103,44 @@ class HttpTransport:
         answer = await self._link.read_answer(response)
         raise answer.status_error("the notification was not accepted")
 
-    async def unsolicited(self) -> AsyncIterator[Received]:
-        """See `mesero.transports.Transport.unsolicited`: over HTTP everything belongs to a request."""
-        await self._link.closed.wait()
-        nothing: tuple[Received, ...] = ()
-        for received in nothing:
-            yield received
+    def unsolicited(self) -> AsyncIterator[Received]:
+        """See `mesero.transports.Transport.unsolicited`.
+
+        Over HTTP everything belongs to a request, unless the server may send requests, or is listened to.
+        """
+        return self._link.inbox.read()
+
+    def start_listening(self, on_gap: Callable[[], None] | None = None) -> None:
+        """Ask the server for the stream on which it says what belongs to no request; it may have none.
+
+        Args:
+            on_gap: Called when the stream was lost and is back, and what was said meanwhile is not known.
+        """
+        self.stop_listening()
+        listener = HttpListener(self._link, on_gap=on_gap)
+        self._listening = asyncio.get_running_loop().create_task(listener.run())
+
+    def stop_listening(self) -> None:
+        """Give that stream up."""
+        if self._listening is not None:
+            self._listening.cancel()
+            self._listening = None
+
+    async def say_goodbye(self, *, timeout_s: float = 2.0) -> None:
+        """Tell the server that it may forget us. Whether it cares is its own matter.
+
+        Args:
+            timeout_s: How long it may take to answer, in seconds.
+        """
+        self.stop_listening()
+        with contextlib.suppress(MeseroError, TimeoutError):
+            async with asyncio.timeout(timeout_s):
+                self._link.drain(await self._link.delete())
 
     async def aclose(self) -> None:
         """See `mesero.transports.Transport.aclose`."""
+        listening = self._listening
+        self.stop_listening()
         await self._link.aclose()
+        if listening is not None and listening is not asyncio.current_task():
+            await asyncio.wait({listening})

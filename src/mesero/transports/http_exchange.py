@@ -15,17 +15,12 @@ import aiohttp
 
 from mesero.errors import ClosedError, DisconnectedError, MeseroError, ProtocolError, RpcError, UsageError
 from mesero.framing import Event, EventFramer, TooLong
-from mesero.jsonrpc import Notification, Request, decode_message
+from mesero.jsonrpc import Message, Notification, Request, decode_batch, decode_message
 from mesero.transports import HttpFacts, Outgoing, Received
-from mesero.transports.http_answers import (
-    EVENT_STREAM,
-    is_answer_to,
-    media_type_of,
-    read_answer,
-    stray_error_for,
-)
+from mesero.transports.http_answers import is_answer_to, read_answer, stray_error_for
 from mesero.transports.http_failures import body_failure_for
 from mesero.transports.http_link import HttpLink
+from mesero.transports.http_stream import Resumption, is_event_stream
 
 __all__ = ["HttpExchange"]
 
@@ -45,6 +40,7 @@ class HttpExchange:
         "_outgoing",
         "_reader",
         "_response",
+        "_resumption",
         "id",
         "is_over",
         "method",
@@ -58,6 +54,7 @@ class HttpExchange:
         self._response: aiohttp.ClientResponse | None = None
         self._facts: HttpFacts | None = None
         self._framer: EventFramer | None = None
+        self._resumption: Resumption | None = None
         self._frames: deque[Event | TooLong] = deque()
         self._heard = 0
         self._last_message = b""
@@ -79,7 +76,7 @@ class HttpExchange:
                 raise ended_by from None
             if self._framer is None:
                 # A POST that was cut off cannot be continued; an open event stream can, until `close`.
-                self.end(self._given_up_error())
+                self._give_up("the caller gave up")
             raise
         except MeseroError as error:
             self.end(error)
@@ -107,9 +104,10 @@ class HttpExchange:
         link = self._link
         link.waiting.add(self)
         response = self._response = await link.post(self._outgoing.raw, self._outgoing.headers)
-        if 200 <= response.status < 300 and media_type_of(response.headers) == EVENT_STREAM:
+        if is_event_stream(response):
             self._facts = link.facts_of(response, is_event=True)
             self._framer = EventFramer(max_bytes=link.max_bytes)
+            self._resumption = Resumption(link) if link.conduct.resumes else None
             return await self._next_message()
         answer = await link.read_answer(response)
         message = read_answer(answer, self.id, self.method)
@@ -127,44 +125,75 @@ class HttpExchange:
             await self._read_frames()
 
     async def _read_frames(self) -> None:
-        response, framer = self._response, self._framer
-        if response is None or framer is None:
+        framer = self._framer
+        if framer is None:
             raise self._given_up_error()
+        if self._response is None:
+            # Whoever waited for the stream to go on was cancelled; the next one waits again.
+            await self._resume(self._ended_early_error(framer))
+            return
         try:
-            data = await response.content.readany()
+            data = await self._response.content.readany()
         except (aiohttp.ClientError, OSError) as error:
-            raise self._link.closed_error_or(
+            await self._resume(
                 body_failure_for(error, self._where, came=self._came, last_message=self._last_message)
-            ) from None
+            )
+            return
         if not data:
-            raise self._link.closed_error_or(self._ended_early_error(framer))
+            await self._resume(self._ended_early_error(framer))
         self._frames.extend(framer.receive(data))
+
+    async def _resume(self, failure: MeseroError) -> None:
+        """Go on with the stream after its last event; or raise the failure that ended it."""
+        link, resumption = self._link, self._resumption
+        if resumption is None or not resumption.last_event_id or link.closed.is_set():
+            raise link.closed_error_or(failure)
+        response, self._response = self._response, None
+        if response is not None:
+            response.close()
+        self._response = response = await resumption.reopen(failure)
+        self._facts = link.facts_of(response, is_event=True)
+        self._framer = EventFramer(max_bytes=link.max_bytes)
 
     def _take_frame(self, frame: Event | TooLong) -> Received | None:
         """One event: a message to hand on, or nothing."""
         if isinstance(frame, TooLong):
             raise self._link.too_long_error(frame.beginning)
+        if self._resumption is not None:
+            self._resumption.note(frame)
         if not frame.data:
-            return None  # An id or a retry time alone says nothing in this revision.
+            return None  # An id or a retry time alone.
         try:
             message = decode_message(frame.data)
         except RpcError as error:
+            batch = decode_batch(frame.data) if self._link.conduct.accepts_batches else None
+            if batch is not None:
+                self._frames.extendleft(Event(part) for part in reversed(batch))
+                return None
             what = f"{self._where}: an event that is no message came for {self.method}: {error.message}"
             raise ProtocolError(what, excerpt=frame.data) from None
-        if isinstance(message, Request):
+        return self._take_message(message, frame.data)
+
+    def _take_message(self, message: Message, raw: bytes) -> Received | None:
+        if isinstance(message, Request) and not self._link.conduct.passes_requests:
             # "The server MUST NOT send independent JSON-RPC requests on this stream."
             # https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#receiving-messages
-            self._link.dropped.append(("request", frame.data[:200]))
+            self._link.dropped.append(("request", raw[:200]))
             return None
-        is_notification = isinstance(message, Notification)
-        if not is_notification and not is_answer_to(message, self.id):
-            raise stray_error_for(message, frame.data, self.id, self.method, self._where)
+        is_aside = isinstance(message, (Request, Notification))
+        if not is_aside and not is_answer_to(message, self.id):
+            raise stray_error_for(message, raw, self.id, self.method, self._where)
         self._heard += 1
-        self._last_message = frame.data
-        self._link.observe(frame.data, self._facts)
-        if not is_notification:
+        self._last_message = raw
+        self._link.observe(raw, self._facts)
+        received = Received(raw, message, self._facts)
+        if not is_aside:
             self._finish()
-        return Received(frame.data, message, self._facts)
+        elif self._link.conduct.passes_requests and not _is_for_a_request(message):
+            # What the server asks is answered, and what it says to everybody heard, in one place.
+            self._link.inbox.put(received)
+            return None
+        return received
 
     # -- for messages to people --------------------------------------------------------------------------
 
@@ -212,8 +241,22 @@ class HttpExchange:
         if self._reader is not None and self._reader is not asyncio.current_task():
             self._reader.cancel()
 
+    def _give_up(self, reason: str) -> None:
+        is_news = self._error is None
+        self.end(self._given_up_error(reason))
+        if is_news and self._link.conduct.tells_cancellation:
+            self._link.tell_cancelled(self.id, reason)
+
+    def abandon(self) -> None:
+        """Give the request up without telling the server in a message of its own."""
+        self.end(self._given_up_error())
+
     async def close(self, reason: str = "") -> None:
         """See `mesero.transports.Exchange.close`."""
         # "Closing the SSE response stream MUST be treated by the server as cancellation of that request."
         # https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#cancellation
-        self.end(self._given_up_error(reason))
+        self._give_up(reason)
+
+
+def _is_for_a_request(message: Message) -> bool:
+    return isinstance(message, Notification) and message.method == "notifications/progress"

@@ -1,4 +1,4 @@
-"""The way to one MCP endpoint: a POST goes out, a response comes back. Knows aiohttp, and no message.
+"""The way to one MCP endpoint: a request goes out, a response comes back. Knows aiohttp, and no message.
 
 Redirects are followed once, within the origin, and only when the method is kept; everything else that a
 redirect could do (another origin, plain HTTP, GET) would carry the request where nobody sent it.
@@ -10,6 +10,7 @@ https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stream
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import io
 import ssl
 from collections import deque
@@ -22,10 +23,12 @@ from multidict import CIMultiDict
 from yarl import URL
 
 from mesero.errors import ClosedError, MeseroError, ProtocolError, UsageError
-from mesero.transports import HttpFacts, Observer
+from mesero.jsonrpc import Id, encode_notification
+from mesero.transports import Conduct, HttpFacts, Observer
 from mesero.transports.http_addresses import check_url, find_proxy, has_same_origin, shown_url
 from mesero.transports.http_answers import EVENT_STREAM, JSON, HttpAnswer, is_redirect, media_type_of
 from mesero.transports.http_failures import body_failure_for, send_failure_for
+from mesero.transports.inbox import Inbox
 
 __all__ = ["Authorize", "HttpLink", "Waiting"]
 
@@ -49,6 +52,9 @@ A request that crosses the closing is lost, and only the server knows whether it
 
 _DRAIN_S = 1.0
 """How long a connection may take to end its event stream after the response, to be used again."""
+
+_TELL_WAIT_S = 5.0
+"""How long a server may take to accept a message that nobody waits for."""
 
 _MAX_EXCERPT_BYTES = 64 * 1024
 _EXCERPT_WAIT_S = 2.0
@@ -82,12 +88,14 @@ class HttpLink:
         authorize: Authorize | None,
         tls: ssl.SSLContext | None,
     ) -> None:
-        self._url = check_url(url, allow_plain_http=allow_plain_http)
-        self.target = shown_url(self._url)
+        self.url = check_url(url, allow_plain_http=allow_plain_http)
+        self.target = shown_url(self.url)
         self.max_bytes = max_bytes
         self.dropped: deque[tuple[str, bytes]] = deque(maxlen=100)
         self.waiting: set[Waiting] = set()
         self.closed = asyncio.Event()
+        self.conduct = Conduct()
+        self.inbox = Inbox()
         self._headers = _fixed_headers(headers)
         self._connect_timeout_s = connect_timeout_s
         self._observer = observer
@@ -95,6 +103,7 @@ class HttpLink:
         self._tls = tls
         self._proxy: URL | None = None
         self._session: aiohttp.ClientSession | None = None
+        self._telling: set[asyncio.Task[None]] = set()
         self._draining: dict[aiohttp.ClientResponse, asyncio.TimerHandle] = {}
 
     def open(self) -> aiohttp.ClientSession:
@@ -107,7 +116,7 @@ class HttpLink:
         if self.closed.is_set():
             raise self.closed_error()
         if self._session is None:
-            self._proxy = find_proxy(self._url)
+            self._proxy = find_proxy(self.url)
             connector = aiohttp.TCPConnector(
                 limit=0,
                 keepalive_timeout=_KEEP_ALIVE_S,
@@ -127,34 +136,72 @@ class HttpLink:
             )
         return self._session
 
-    # -- one POST ----------------------------------------------------------------------------------------
+    # -- one request -------------------------------------------------------------------------------------
 
-    async def post(self, raw: bytes, mirrored: tuple[tuple[str, str], ...]) -> aiohttp.ClientResponse:
+    async def post(
+        self, raw: bytes, mirrored: tuple[tuple[str, str], ...] = (), *, path: URL | None = None
+    ) -> aiohttp.ClientResponse:
         """Send one message; the response, as soon as its headers are there.
 
         One redirect within the origin and one retry for an authorization happen in here.
+
+        Args:
+            raw: The message.
+            mirrored: Headers of this request alone.
+            path: Another address of the same server, by default the endpoint.
 
         Raises:
             TransportError, ProtocolError, ClosedError: there was no response.
         """
         headers = self._headers.copy()
+        headers.update(self.conduct.headers)
         for name, value in mirrored:
             headers[name] = value
+        return await self._request("POST", path or self.url, headers, raw)
+
+    async def get(self, *, last_event_id: str = "") -> aiohttp.ClientResponse:
+        """Ask for an event stream of the server's own, or for one to go on after its last event.
+
+        Raises:
+            TransportError, ProtocolError, ClosedError: there was no response.
+        """
+        headers = self._headers.copy()
+        headers.update(self.conduct.headers)
+        headers["Accept"] = EVENT_STREAM
+        del headers["Content-Type"]
+        if last_event_id:
+            headers["Last-Event-ID"] = last_event_id
+        return await self._request("GET", self.url, headers, b"")
+
+    async def delete(self) -> aiohttp.ClientResponse:
+        """Tell the server that it may forget us.
+
+        Raises:
+            TransportError, ProtocolError, ClosedError: there was no response.
+        """
+        headers = self._headers.copy()
+        headers.update(self.conduct.headers)
+        del headers["Content-Type"]
+        return await self._request("DELETE", self.url, headers, b"")
+
+    async def _request(
+        self, method: str, target: URL, headers: CIMultiDict[str], raw: bytes
+    ) -> aiohttp.ClientResponse:
         if self._authorize is not None:
             headers.update(await self._authorize(headers, None) or {})
-        response = await self._send(self._url, headers, raw)
+        response = await self._send(method, target, headers, raw)
         if response.status < 300:
             return response
-        url = self._find_redirect(response)
+        url = self._find_redirect(response, target)
         if url is not None:
             response.release()
-            response = await self._send(url, headers, raw)
+            response = await self._send(method, url, headers, raw)
         if response.status in (401, 403) and self._authorize is not None:
             more = await self._ask_again(self._authorize, headers, response)
             if more is not None:
                 response.release()
                 headers.update(more)
-                response = await self._send(url or self._url, headers, raw)
+                response = await self._send(method, url or target, headers, raw)
         return response
 
     async def _ask_again(
@@ -166,15 +213,17 @@ class HttpLink:
             response.close()
             raise
 
-    async def _send(self, url: URL, headers: CIMultiDict[str], raw: bytes) -> aiohttp.ClientResponse:
-        if self._observer is not None:
+    async def _send(
+        self, method: str, url: URL, headers: CIMultiDict[str], raw: bytes
+    ) -> aiohttp.ClientResponse:
+        if self._observer is not None and raw:
             self._observer("c2s", raw, HttpFacts(url=self.target, headers=_pairs_of(headers)))
         session = self.open()
         try:
             return await session.request(
-                "POST",
+                method,
                 url,
-                data=raw if len(raw) <= _MAX_PLAIN_BODY_BYTES else io.BytesIO(raw),
+                data=(raw or None) if len(raw) <= _MAX_PLAIN_BODY_BYTES else io.BytesIO(raw),
                 headers=headers,
                 allow_redirects=False,
                 proxy=self._proxy,
@@ -183,19 +232,32 @@ class HttpLink:
             proxy = shown_url(self._proxy) if self._proxy is not None else ""
             raise self.closed_error_or(
                 send_failure_for(
-                    error, f"POST {self.target}", connect_timeout_s=self._connect_timeout_s, proxy=proxy
+                    error, f"{method} {self.target}", connect_timeout_s=self._connect_timeout_s, proxy=proxy
                 )
             ) from None
 
-    def _find_redirect(self, response: aiohttp.ClientResponse) -> URL | None:
+    def _find_redirect(self, response: aiohttp.ClientResponse, target: URL) -> URL | None:
         """Where to send the same request again, or None."""
         if not is_redirect(response.status) or response.status not in (307, 308):
             return None
         try:
-            moved = self._url.join(URL(response.headers.get("Location", "")))
+            moved = target.join(URL(response.headers.get("Location", "")))
         except ValueError:
             return None
-        return moved if has_same_origin(moved, self._url) and moved != self._url else None
+        return moved if has_same_origin(moved, target) and moved != target else None
+
+    def tell_cancelled(self, request_id: Id, reason: str) -> None:
+        """Tell the server that a request was given up, without waiting for what it says to that."""
+        params = {"requestId": request_id, "reason": reason} if reason else {"requestId": request_id}
+        raw = encode_notification("notifications/cancelled", params)
+        task = asyncio.get_running_loop().create_task(self._tell(raw))
+        self._telling.add(task)
+        task.add_done_callback(self._telling.discard)
+
+    async def _tell(self, raw: bytes) -> None:
+        with contextlib.suppress(MeseroError, TimeoutError):
+            async with asyncio.timeout(_TELL_WAIT_S):
+                self.drain(await self.post(raw))
 
     # -- its answer --------------------------------------------------------------------------------------
 
@@ -215,6 +277,7 @@ class HttpLink:
             response.close()
             raise
         return HttpAnswer(
+            method=response.method,
             url=self.target,
             status=response.status,
             reason=response.reason or "",
@@ -295,10 +358,13 @@ class HttpLink:
     async def aclose(self) -> None:
         """End everything at once. From any task, any number of times."""
         self.closed.set()
+        self.inbox.close()
         for waiting in tuple(self.waiting):
             waiting.end(ClosedError("the client was closed while this call was open", where=self.target))
         for response in tuple(self._draining):
             self._end_draining(response)
+        for task in tuple(self._telling):
+            task.cancel()
         if self._session is not None:
             await self._session.close()
 

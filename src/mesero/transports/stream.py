@@ -29,11 +29,13 @@ from mesero.jsonrpc import (
     Notification,
     Request,
     ResultResponse,
+    decode_batch,
     decode_message,
     encode_notification,
 )
 from mesero.misfits import NoiseLog, find_misfit
-from mesero.transports import Direction, Observer, Outgoing, Received
+from mesero.transports import Conduct, Direction, Observer, Outgoing, Received
+from mesero.transports.inbox import Inbox
 
 __all__ = ["StreamExchange", "StreamTransport"]
 
@@ -114,6 +116,12 @@ class StreamExchange(msgspec.Struct, eq=False):
             self._stream.give_up(self.id, reason)
             self.fail(ClosedError(f"{self.method} (id {self.id!r}) was given up", where=self._stream.target))
 
+    def abandon(self) -> None:
+        """Give the request up without telling the server."""
+        if not self.is_over:
+            self._stream.forget(self.id)
+            self.fail(ClosedError(f"{self.method} (id {self.id!r}) was given up", where=self._stream.target))
+
 
 def _send_nowhere(data: bytes) -> None:
     """For a channel that is not up: what is sent after its end is lost with it."""
@@ -129,6 +137,8 @@ class StreamTransport:
         noise: What came and was no message.
         dropped: Answers that nobody waited for any more: the verdict (late, duplicate, unknown) and how they
             begin.
+        connections: How often the channel came up.
+        conduct: What it does beside requests and their answers.
     """
 
     kind = "stream"
@@ -152,8 +162,9 @@ class StreamTransport:
         """Puts bytes on the channel without blocking. Given by the subclass while the channel is up."""
         self._pending: list[bytes] = []
         self._has_written = False
-        self._unsolicited: deque[Received] = deque(maxlen=10_000)
-        self._unsolicited_waiter: asyncio.Future[None] | None = None
+        self._inbox = Inbox()
+        self.connections = 0
+        self.conduct = Conduct()
 
     # -- sending ---------------------------------------------------------------------------------------------
 
@@ -205,9 +216,13 @@ class StreamTransport:
             if self._is_up:
                 self._send(data)
 
+    def forget(self, request_id: Id) -> bool:
+        """Stop waiting for a request; whether anybody did."""
+        return self._ledger.close(request_id, is_answered=False) is not None
+
     def give_up(self, request_id: Id, reason: str) -> None:
         """Stop waiting for a request and tell the server so."""
-        if self._ledger.close(request_id, is_answered=False) is None or not self._is_up or self._is_closed:
+        if not self.forget(request_id) or not self._is_up or self._is_closed:
             return
         # "To cancel an in-flight request, the client MUST send a notifications/cancelled notification."
         # https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio#cancellation
@@ -230,7 +245,12 @@ class StreamTransport:
         try:
             message = decode_message(raw)
         except RpcError:
-            self._receive_misfit(raw)
+            batch = decode_batch(raw) if self.conduct.accepts_batches else None
+            if batch is None:
+                self._receive_misfit(raw)
+            else:
+                for part in batch:
+                    self._receive_line(part)
             return
         if self._observer is not None:
             self._observe("s2c", raw)
@@ -251,8 +271,10 @@ class StreamTransport:
 
     def _receive_notification(self, raw: bytes, message: Notification) -> None:
         owner_id = find_owner_id(message)
+        if self.conduct.passes_requests and message.method == "notifications/cancelled":
+            owner_id = None  # Who may ask may take a question back: the id is one of theirs.
         if owner_id is None:
-            self._put_unsolicited(Received(raw, message))
+            self._inbox.put(Received(raw, message))
             return
         exchange = self._ledger.find(owner_id)
         if exchange is not None:
@@ -271,7 +293,7 @@ class StreamTransport:
                     exchange.deliver(Received(raw, message))
                     return
             self.noise.receive(raw, ())
-            self._put_unsolicited(Received(raw, message))
+            self._inbox.put(Received(raw, message))
             return
         exchange = self._ledger.close(message.id, is_answered=True)
         if exchange is not None:
@@ -291,8 +313,9 @@ class StreamTransport:
     def _receive_request(self, raw: bytes, message: Request) -> None:
         # "The server MUST NOT write JSON-RPC requests to stdout."
         # https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio#receiving-messages
-        self.noise.receive(raw, ())
-        self._put_unsolicited(Received(raw, message))
+        if not self.conduct.passes_requests:
+            self.noise.receive(raw, ())
+        self._inbox.put(Received(raw, message))
 
     def _receive_misfit(self, raw: bytes) -> None:
         misfit = self.noise.receive(raw, self._ledger)
@@ -330,30 +353,16 @@ class StreamTransport:
 
     # -- what belongs to no request --------------------------------------------------------------------------
 
-    def _put_unsolicited(self, received: Received) -> None:
-        self._unsolicited.append(received)
-        self._wake_unsolicited()
-
-    def _wake_unsolicited(self) -> None:
-        if self._unsolicited_waiter is not None and not self._unsolicited_waiter.done():
-            self._unsolicited_waiter.set_result(None)
-
-    async def unsolicited(self) -> AsyncIterator[Received]:
+    def unsolicited(self) -> AsyncIterator[Received]:
         """See `mesero.transports.Transport.unsolicited`. The last 10,000 unread ones are kept."""
-        while True:
-            while self._unsolicited:
-                yield self._unsolicited.popleft()
-            if self._is_closed:
-                return
-            # One reader is enough: the last one that waits is woken.
-            self._unsolicited_waiter = asyncio.get_running_loop().create_future()
-            await self._unsolicited_waiter
+        return self._inbox.read()
 
     # -- the end ---------------------------------------------------------------------------------------------
 
     def begin(self) -> None:
         """The channel is up."""
         self._pending.clear()
+        self.connections += 1
         self._is_up = True
         self.is_open = not self._is_closed
 
@@ -370,6 +379,8 @@ class StreamTransport:
             own = copy.copy(error)
             own.where = f"{error.where}: {exchange.method} (id {exchange.id!r})"
             exchange.fail(own)
+        if self.conduct.on_lost is not None:
+            self.conduct.on_lost(error)
 
     def evidence(self) -> tuple[str, ...]:
         """What may explain a silence: sentences about what came and could be tied to nothing."""
@@ -395,4 +406,4 @@ class StreamTransport:
         for exchange in self._ledger.take_all():
             where = f"{self.target}: {exchange.method} (id {exchange.id!r})"
             exchange.fail(ClosedError("the client was closed while this call was open", where=where))
-        self._wake_unsolicited()
+        self._inbox.close()
