@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError
 
 import pytest
 from msgspec import UNSET
@@ -311,6 +312,26 @@ def test_a_closed_recorder_writes_nothing_more(tmp_path):
     recorder("c2s", PING)
 
     assert len(read(tmp_path / "a.jsonl")[1]) == 1
+
+
+def test_a_closed_recorder_calls_its_sink_no_more(lines):
+    with recorder_into(lines) as recorder:
+        recorder("c2s", PING)
+
+    recorder("c2s", PING)
+
+    assert len(lines) == 2
+
+
+def test_a_copy_that_was_never_installed_records_too(lines, monkeypatch):
+    def missing(name):
+        raise PackageNotFoundError(name)
+
+    monkeypatch.setattr("mesero.trace.recorder.version", missing)
+
+    recorder_into(lines)("c2s", PING)
+
+    assert lines[0].by == "mesero 0"
 
 
 def test_lines_of_many_threads_are_whole_and_in_order(tmp_path):

@@ -40,6 +40,7 @@ class Frame:
 
     is_object: bool
     step: str | int = ""
+    index: int = 0
     is_before_colon: bool = True
     label: str = ""
     value: Place | None = None
@@ -76,8 +77,9 @@ class _Scan:
                 frame.is_before_colon = False
             elif frame.is_object:
                 frame.is_before_colon = True
-            elif isinstance(frame.step, int):
-                frame.step += 1
+            else:
+                frame.index += 1
+                frame.step = frame.index
         return None
 
 

@@ -90,8 +90,12 @@ class Recorder:
             raise UsageError("a recording needs room: max_bytes and max_files are greater than 0")
         self.redactor = None if raw else Redactor(secrets)
         """Keeps secrets out; None when recording raw."""
-        self._file = None if callable(to) else _File(Path(to), max_bytes=max_bytes, max_files=max_files)
-        self._sink = to if callable(to) else None
+        self._file: _File | None = None
+        if callable(to):
+            self._pass_on = to
+        else:
+            self._file = _File(Path(to), max_bytes=max_bytes, max_files=max_files)
+            self._pass_on = self._file.write
         self._clock = clock
         self._start = clock()
         self._started = now().astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
@@ -194,12 +198,6 @@ class Recorder:
             started=self._started, by=f"mesero {_own_version()}", links=self._links, part=self._part
         )
         self._pass_on(encode_header(header))
-
-    def _pass_on(self, line: bytes) -> None:
-        if self._file is not None:
-            self._file.write(line)
-        elif self._sink is not None:
-            self._sink(line)
 
 
 class LinkRecorder:
