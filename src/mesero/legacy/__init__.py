@@ -16,12 +16,18 @@ import importlib
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
+    from mesero.legacy.http import HttpSessions
     from mesero.legacy.serving import ServerSession
+    from mesero.legacy.sse import SseSessions
 
-__all__ = ["ServerSession"]
+__all__ = ["HttpSessions", "ServerSession", "SseSessions"]
 
 # Each side loads its own half: a client has no server in it.
-_HOMES: Final = {"ServerSession": "mesero.legacy.serving"}
+_HOMES: Final = {
+    "HttpSessions": "mesero.legacy.http",
+    "ServerSession": "mesero.legacy.serving",
+    "SseSessions": "mesero.legacy.sse",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -193,6 +193,21 @@ class Context:
         check_finite(data)
         await self._reply.notify(encode_notification(LOG_MESSAGE, params))
 
+    async def close_stream(self, *, retry_ms: int = 1000) -> None:
+        """Let go of the HTTP connection while the work goes on: the client comes back for the rest.
+
+        For work that takes long where connections are precious. Only clients of 2025-11-25 in a session can
+        come back; for all others this does nothing.
+
+        Args:
+            retry_ms: After how many milliseconds the client is to come back.
+
+        https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#sending-messages-to-the-server
+        """
+        close = getattr(self._reply, "close_stream", None)
+        if close is not None and not self._is_over:
+            await close(retry_ms)
+
     # -- asking
     # --------------------------------------------------------------------------------------------------------
 

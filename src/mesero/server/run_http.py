@@ -153,10 +153,10 @@ def _build_uvicorn(app: HttpApp, finish_wait_s: float) -> uvicorn.Server:
             return contextlib.nullcontext()
 
         async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-            app.server.end_subscriptions()
+            app.end_streams()
             asyncio.get_running_loop().call_later(finish_wait_s, app.cancel_open)
             await super().shutdown(sockets)
-            app.server.threads.close()
+            await app.aclose()
             for connection in list(self.server_state.connections):
                 # Somebody who does not read what was sent; nothing more can be done for them.
                 connection.transport.abort()
