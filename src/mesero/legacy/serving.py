@@ -70,7 +70,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ServerSession"]
 
-Headers = tuple[tuple[bytes, bytes], ...]
+_Headers = tuple[tuple[bytes, bytes], ...]
 
 _CLOSE_WAIT_S: Final = 5.0
 """How long what is cancelled may take to clean up, in seconds."""
@@ -167,7 +167,7 @@ class ServerSession:
     # -- requests --------------------------------------------------------------------------------------------
 
     def serve(
-        self, request: Request, reply: Reply, *, headers: Headers | None = None
+        self, request: Request, reply: Reply, *, headers: _Headers | None = None
     ) -> Coroutine[Any, Any, None]:
         """Serve one request: exactly one answer through ``reply``, unless it is cancelled.
 
@@ -180,7 +180,7 @@ class ServerSession:
             return self._answer_refusal(request, reply, error)
         return self._run(request, reply, headers, work)
 
-    async def serve_batch(self, raw: bytes, reply: Reply, *, headers: Headers | None = None) -> None:
+    async def serve_batch(self, raw: bytes, reply: Reply, *, headers: _Headers | None = None) -> None:
         """Serve an array of messages: one answer with all of theirs, or none where none is owed.
 
         Only where `has_batches` says so.
