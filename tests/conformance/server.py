@@ -152,6 +152,14 @@ async def test_tool_with_progress(ctx: mesero.Context) -> str:
 
 
 @server.tool
+async def test_reconnection(ctx: mesero.Context) -> str:
+    """Lets go of its connection, and is done a moment later."""
+    await ctx.close_stream(retry_ms=500)
+    await asyncio.sleep(0.2)
+    return "Reconnected."
+
+
+@server.tool
 async def test_logging_tool(ctx: mesero.Context) -> str:
     """Logs once, if the request asked for it."""
     await ctx.log("info", "one message")
