@@ -12,7 +12,8 @@ https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning#backwa
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterable, Sequence
+import importlib.util
+from collections.abc import Iterable, Mapping, Sequence
 from types import ModuleType
 from typing import Any, Final, Literal
 
@@ -46,6 +47,7 @@ __all__ = [
     "choose_on_server",
     "era_of",
     "find_adapter",
+    "has_adapter",
 ]
 
 Era = Literal["modern", "legacy"]
@@ -64,19 +66,26 @@ WAYS_IN: Final = (
 """What to tell whoever came by neither."""
 
 
+def has_adapter(part: str = "") -> bool:
+    """Whether the package that speaks the revisions with a handshake is there, or a module of it.
+
+    Args:
+        part: The module's name in that package, which is not imported yet.
+    """
+    if importlib.util.find_spec("mesero.legacy") is None:
+        return False
+    return not part or importlib.util.find_spec(f"mesero.legacy.{part}") is not None
+
+
 def find_adapter(part: str = "") -> ModuleType | None:
     """The package that speaks the revisions with a handshake, or a module of it; None when it was taken out.
 
     Args:
         part: The module's name in that package.
     """
-    try:
-        adapter = importlib.import_module("mesero.legacy")
-    except ModuleNotFoundError as error:
-        if error.name != "mesero.legacy":
-            raise
+    if not has_adapter(part):
         return None
-    return importlib.import_module(f".{part}", adapter.__name__) if part else adapter
+    return importlib.import_module(f"mesero.legacy.{part}" if part else "mesero.legacy")
 
 
 def era_of(revision: str) -> Era:
@@ -247,10 +256,27 @@ def choose_on_client(
 
     Args:
         seen: Everything so far.
-        modern, legacy: The revisions that we speak, newest first.
+        modern, legacy: The revisions that we speak, newest first. Without any of the older ones nothing is
+            done for them.
 
     https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning#backward-compatibility-with-initialization-based-versions
     """
+    verdict = _row_for(seen, modern, legacy)
+    if legacy or verdict.step not in _WITHOUT_OLDER:
+        return verdict
+    return Verdict(_WITHOUT_OLDER[verdict.step], verdict.row)
+
+
+_WITHOUT_OLDER: Final[Mapping[Step, Step]] = {
+    "initialize": "stop",
+    "both": "wait",
+    "restart": "outage",
+    "sse": "outage",
+}
+"""What a row comes to for a client that speaks no older revision."""
+
+
+def _row_for(seen: Observation, modern: Sequence[str], legacy: Sequence[str]) -> Verdict:
     if not seen.sent:
         if seen.transport == "sse":
             return Verdict("initialize", "the transport of 2024-11-05 has no probe", _first(legacy))
@@ -328,6 +354,9 @@ def _after_initialize(seen: Observation, modern: Sequence[str], legacy: Sequence
         return _from_end(seen, legacy)
     if answer is None:
         return _without_answer(seen, modern, legacy)
+    is_pending = "probe" in seen.sent and seen.probe is None and seen.happening == "answered"
+    if seen.transport == "stdio" and is_pending:
+        return Verdict("wait", "the probe is still to be answered")
     if isinstance(seen.probe, Discovered):
         found = _from_probe(seen.probe, seen, modern, legacy)
         if found.step == "modern":
