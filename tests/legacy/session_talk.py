@@ -51,8 +51,9 @@ class SessionTalk(Talk):
         """What does not fit the revision's official schema, of everything that the server said."""
         return [
             (message, fault)
-            for message in self.said
-            if (message.get("id") not in self.stateless)
+            for one in self.said
+            for message in (one if isinstance(one, list) else [one])
+            if message.get("id") not in self.stateless
             for fault in check_message(self.revision, message, answers=self._method_answered_by(message))
         ]
 

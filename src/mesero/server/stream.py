@@ -84,6 +84,8 @@ class StreamConnection:
         self._may_write: asyncio.Future[None] | None = None
         self._session: Any = None
         """The session, once somebody began one."""
+        self._is_stateless = bool(server.revisions)
+        """Whether only requests that need no session are to be expected."""
 
     # -- out -------------------------------------------------------------------------------------------------
 
@@ -160,7 +162,7 @@ class StreamConnection:
                 self._refuse_twin(message)
             # Without a session, a look at the bytes is enough: what has the member, but somewhere else, is
             # refused either way.
-            elif self._session is None and _REVISION_MEMBER in raw and message.method != INITIALIZE:
+            elif self._is_stateless and _REVISION_MEMBER in raw and message.method != INITIALIZE:
                 self._start(Arrival(message, message.id, is_shared_channel=True), message.id)
             else:
                 self._receive_request(message)
@@ -173,10 +175,11 @@ class StreamConnection:
 
     def _receive_misfit(self, raw: bytes, error: RpcError) -> None:
         """What is no message; an array of them is one to a session of the revision that has batches."""
-        if self._session is not None and self._session.has_batches and raw.lstrip()[:1] == b"[":
+        is_json = error.code == INVALID_REQUEST
+        if is_json and raw.lstrip()[:1] == b"[" and self._session is not None and self._session.has_batches:
             reply = StreamReply(self, None)
             self._run(reply, self._session.serve_batch(raw, reply))
-        elif error.code != INVALID_REQUEST or not _is_notification(raw):
+        elif not is_json or not _is_notification(raw):
             self._start(Arrival(error, find_id(raw), is_shared_channel=True), None)
 
     def _receive_request(self, request: Request) -> None:
@@ -202,6 +205,7 @@ class StreamConnection:
             # It is there: the server speaks revisions that only it knows.
             adapter = cast("ModuleType", find_adapter())
             self._session = adapter.ServerSession(self._server, self.write, drain=self.drain)
+            self._is_stateless = False
         reply = StreamReply(self, request.id)
         # "The initialize request MUST NOT be cancelled by clients": so it is not found for that.
         # https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/cancellation
