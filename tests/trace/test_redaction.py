@@ -52,6 +52,10 @@ IN_MESSAGES = [
     ('{"env":{"HOME":"*"}}', ["$.raw.env.HOME"]),
     ('{"a":{"env":{"HOME":"*"}}}', ["$.raw.a.env.HOME"]),
     ('{"list":[{"name":"API_KEY","value":"*"}]}', ["$.raw.list[0].value"]),
+    (
+        '{"credentials":[{"user":"*"},[{"x":"*"}]]}',
+        ["$.raw.credentials[0].user", "$.raw.credentials[1][0].x"],
+    ),
     ('{"value":"x password=* y","key":"token"}', None),
     ('{"text":"password=*"}', ["$.raw.text"]),
     ('{"text":"{\\"api_key\\":\\"*\\"}"}', ["$.raw.text"]),
@@ -139,6 +143,9 @@ OTHERS = [
         "$.http.headers.location",
     ),
     (HttpLine(**PLACE, dir="s2c", http=Http(more={"auth": "*"})), "$.http.auth"),
+    (HttpLine(**PLACE, dir="c2s", http=Http(body="code=*&grant_type=x")), "$.http.body"),
+    (HttpLine(**PLACE, dir="s2c", http=Http(body='{"device_code":"*"}')), "$.http.body.device_code"),
+    (SpawnLine(**PLACE, command=("npx", "remote", "https://host/mcp?x=*")), "$.command[2]"),
     (EofLine(**PLACE, dir="s2c", http=Http(error="token=*")), "$.http.error"),
     (TextLine(**PLACE, dir="s2c", raw="x", http=Http(headers={"cookie": "*"})), "$.http.headers.cookie"),
     (OtherLine(**PLACE, kind="new", more={"a": {"token": "*"}}), "$.a.token"),
@@ -193,12 +200,14 @@ def test_the_session_of_an_address_and_short_plain_values_stay_readable():
 
 
 def test_a_link_loses_its_secrets():
-    link = Link(target=f"npx server --api-key={CANARY}", name=f"n token={CANARY}", more={"token": CANARY})
+    link = Link(
+        target=f"npx server 'https://host/mcp?x={CANARY}'", name=f"n token={CANARY}", more={"token": CANARY}
+    )
 
     redacted = Redactor().redact_link(link)
 
     assert redacted == Link(
-        target=f"npx server --api-key={SHOWN}", name=f"n token={SHOWN}", more={"token": SHOWN}
+        target=f"npx server 'https://host/mcp?x={SHOWN}'", name=f"n token={SHOWN}", more={"token": SHOWN}
     )
 
 

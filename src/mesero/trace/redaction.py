@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
@@ -55,6 +56,8 @@ _SCHEMA_CONTAINERS = frozenset(
 _SCHEMES = ("bearer ", "basic ", "dpop ", "token ")
 _HARMLESS_QUERY_NAMES = frozenset({"sessionid", "session_id"})
 _LONGEST_PLAIN_QUERY_VALUE = 6
+_URL = re.compile(r"""[^\s'"]+://[^\s'"]+""")
+_FORM = re.compile(r"[\w.%-]{1,64}=")
 _T = TypeVar("_T", bound=Line)
 
 
@@ -160,9 +163,7 @@ class Redactor:
                 self.learn(item)
                 command.append(self._hide(item, path, paths))
             else:
-                for start, end in secret_spans(item):
-                    self.learn(item[start:end])
-                command.append(self._redact_text(item, path, paths))
+                command.append(self._redact_target(item, path, paths))
             is_value = item.startswith("-") and "=" not in item and is_secret_name(item.lstrip("-"))
         cwd = line.cwd if line.cwd is UNSET else self._redact_text(line.cwd, "$.cwd", paths)
         return replace(line, command=tuple(command), cwd=cwd)
@@ -216,6 +217,9 @@ class Redactor:
         return value[: len(value) - len(secret)] + self._hide(secret, path, paths)
 
     def _redact_body(self, text: str, path: str, paths: list[str], *, learns: bool) -> str:
+        if _FORM.match(text):
+            # The first field of a form, too, is known by its name.
+            return self._redact_text(f"?{text}", path, paths)[1:]
         if text[:1] not in ("{", "["):
             return self._redact_text(text, path, paths)
         if learns:
@@ -223,12 +227,12 @@ class Redactor:
         return self._redact_raw(text, path, paths)
 
     def _redact_target(self, text: str, path: str, paths: list[str]) -> str:
-        """The address of an endpoint: some carry their secret in the path, or under any name in the query."""
-        if "://" not in text or any(char.isspace() for char in text):
-            return self._redact_text(text, path, paths)
-        spans = sorted({*secret_spans(text), *_endpoint_spans(text)})
-        for start, end in spans:
+        """A command or an address; some carry their secret in the path, or under any name in the query."""
+        for start, end in secret_spans(text):
             self.learn(text[start:end])
+        for match in _URL.finditer(text):
+            for start, end in _endpoint_spans(match[0]):
+                self.learn(match[0][start:end])
         return self._redact_text(text, path, paths)
 
     # -- text ------------------------------------------------------------------------------------------------
@@ -344,11 +348,14 @@ def _secret_place(item: Place | Frame, frames: list[Frame]) -> Place | None:
 def _is_in_secret_container(frames: list[Frame], depth: int) -> bool:
     if depth < 1:
         return False
-    outer = frames[depth - 1].step
+    depth -= 1
+    while depth > 0 and not frames[depth].is_object:
+        depth -= 1
+    outer = frames[depth].step
     if not isinstance(outer, str) or outer.lower() not in _SECRET_CONTAINERS:
         return False
     # A schema for something of that name is no secret.
-    return depth < 2 or frames[depth - 2].step not in _SCHEMA_CONTAINERS
+    return depth < 1 or frames[depth - 1].step not in _SCHEMA_CONTAINERS
 
 
 def _endpoint_spans(url: str) -> Iterable[tuple[int, int]]:
@@ -363,7 +370,8 @@ def _endpoint_spans(url: str) -> Iterable[tuple[int, int]]:
     at = begin + len(address) + len(question)
     for pair in query.partition("#")[0].split("&"):
         name, _, value = pair.partition("=")
-        if value and not find_placeholder_spans(value) and _is_hidden_query(name, value):
+        # What begins so was replaced before: the rest of it stands behind a space.
+        if value and value != "<redacted" and _is_hidden_query(name, value):
             yield at + len(name) + 1, at + len(pair)
         at += len(pair) + 1
 

@@ -44,7 +44,7 @@ _STRICT = "password|passwd|passphrase|passcode|secret|apikey|accesskey|privateke
 _SECRET_NAME = re.compile(
     rf".*(?:{_STRICT}|authorization|credential|assertion|codeverifier|bearer).*"
     r"|.*tokens?(?:value|string|id|\d+)?|.*cookies?|.*jwt|.*authkey|.*sharedkey|requeststate"
-    r"|auth|pass|pwd|pin|otp|totp|cvv|cvc|dpop|xauth|.*auth(?:header|key)"
+    r"|auth|pass|pwd|pin|otp|totp|cvv|cvc|dpop|xauth|.*auth(?:header|key)|(?:device|user)code"
 )
 _STRICT_NAME = re.compile(rf".*(?:{_STRICT}).*|pass|pwd|pin|otp|totp|cvv|cvc")
 # Names of the protocol that only sound like secrets.
@@ -113,7 +113,9 @@ _SHORT_NAMES = _words("pass pwd pin otp cvv cvc")
 _SUSPECT_WORDS = (
     *_words("token secret passw passphrase passcode credential apikey accesskey privatekey signingkey"),
     *_words("encryptionkey sharedkey auth cookie bearer basic dpop jwt requeststate assertion verifier"),
-    *_words('env" environment" envvars" sig= code= key= state= signature= ticket= ?k= &k= \\u'),
+    *_words(
+        'env" environment" envvars" sig= devicecode usercode code= key= state= signature= ticket= ?k= &k= \\u'
+    ),
     *(f"{name}{mark}" for name in _SHORT_NAMES for mark in '"\\:='),
 )
 _SHAPE_ANCHORS = _words(
@@ -163,6 +165,8 @@ _SHAPE = re.compile(
     r"|eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*|hf_\w{20,}|npm_\w{20,}|pypi-[\w-]{20,})"
 )
 _PRIVATE_KEY = re.compile(r"-----BEGIN [A-Z ]{0,24}PRIVATE KEY-----(?P<secret>[^-]+)")
+# A few words, as most strings of a message are: no pattern fits them.
+_SIMPLE = re.compile(r"[A-Za-z_/ ]{0,19}")
 _WORDS_THAT_ARE_NO_VALUES = frozenset(
     _words(
         "missing required invalid expired none null undefined true false not must was for unset empty string"
@@ -179,7 +183,7 @@ def secret_spans(text: str, *, known: Collection[str] = ()) -> list[Span]:
         known: Secrets that were seen under their names before.
     """
     found = [span for value in known for span in _spans_of(value, text)]
-    if is_suspect(text):
+    if _SIMPLE.fullmatch(text) is None and is_suspect(text):
         found += _spans_by_pattern(text)
     if not found:
         return []
