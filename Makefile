@@ -10,7 +10,7 @@ PURE := */mesero/errors.py,*/mesero/jsonrpc.py,*/mesero/framing.py,*/mesero/call
 
 export MESERO_PEERS_PYTHON ?= $(CURDIR)/$(PEERS_BIN)/python
 
-.PHONY: help demo test check fix cov bench
+.PHONY: help demo test check fix cov bench peers
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-6s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -36,6 +36,9 @@ cov: .venv/.dev .venv-peers/.ready ## all tests with branch coverage: 100 % of t
 	$(BIN)/python -m pytest -n $(WORKERS) --cov --cov-report=
 	$(BIN)/coverage report --include='$(PURE)' --fail-under=100
 	$(BIN)/coverage report --omit='$(PURE)' --fail-under=90
+
+peers: .venv/.run ## our client and server against servers and clients of others, of every era
+	$(BIN)/python tests/peers_matrix/run.py
 
 bench: .venv/.dev ## our speed against the official SDK and FastMCP, as ratios in one run
 	$(BIN)/python bench/run.py

@@ -1,0 +1,42 @@
+"""A server on FastMCP 2, 3 or 4: ``stdio``, or ``http``, ``http-stateless`` or ``sse`` and a port."""
+
+import sys
+
+from fastmcp import Context, FastMCP
+
+way, *rest = sys.argv[1:]
+server = FastMCP("fastmcp")
+
+
+@server.tool
+async def add(a: int, b: int) -> int:
+    """Add two numbers."""
+    return a + b
+
+
+@server.tool
+async def fail() -> str:
+    """Fail on purpose."""
+    raise ValueError("failed on purpose")
+
+
+@server.tool
+async def ask(ctx: Context) -> str:
+    """Ask the client's model."""
+    return (await ctx.sample("Say hello", max_tokens=10)).text
+
+
+@server.resource("note://one")
+def note() -> str:
+    """One note."""
+    return "a note"
+
+
+quiet = {"show_banner": False, "log_level": "WARNING"}
+match way:
+    case "stdio":
+        server.run(**quiet)
+    case "sse":
+        server.run("sse", port=int(rest[0]), **quiet)
+    case _:
+        server.run("http", port=int(rest[0]), stateless_http=way == "http-stateless", **quiet)
