@@ -156,6 +156,18 @@ def test_http_facts_are_those_of_a_request_or_of_its_answer():
     )
 
 
+def test_http_that_carried_no_message_has_a_body_or_an_error(lines):
+    link = recorder_into(lines).link("a", "http", "https://host/mcp")
+
+    link.http("s2c", HttpFacts(status=502), body=b"<html>\xff")
+    link.http("s2c", HttpFacts(), error="connection refused")
+
+    assert [line.http for line in lines[1:]] == [
+        Http(status=502, body="<html>\ufffd"),
+        Http(error="connection refused"),
+    ]
+
+
 def test_bytes_are_text_when_they_can_be():
     assert utf8_or_b64("é".encode()) == {"raw": "é"}
     assert utf8_or_b64(b"\xff") == {"b64": "/w=="}

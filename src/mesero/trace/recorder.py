@@ -23,6 +23,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from msgspec import UNSET, UnsetType
+from msgspec.structs import replace
 
 from mesero.errors import UsageError
 from mesero.trace.format import (
@@ -210,7 +211,7 @@ class LinkRecorder:
 
     def __call__(self, direction: Direction, raw: bytes, http: HttpFacts | None = None) -> None:
         """Take a message; an `mesero.transports.Observer`."""
-        self.message(direction, raw, http_of(http, direction))
+        self.message(direction, raw, UNSET if http is None else http_of(http, direction))
 
     def message(self, direction: Direction, raw: bytes, http: Http | UnsetType = UNSET) -> None:
         """What came or went as one message. What strict JSON refuses is recorded as text."""
@@ -233,9 +234,23 @@ class LinkRecorder:
         http = UNSET if exchange is None else Http(exchange=exchange)
         self.recorder.record(EofLine, self.key, dir=direction, http=http)
 
-    def http(self, direction: Direction, http: Http) -> None:
-        """HTTP that carried no message: a status alone, an event without data, a broken connection."""
-        self.recorder.record(HttpLine, self.key, dir=direction, http=http)
+    def http(
+        self, direction: Direction, http: Http | HttpFacts, *, body: bytes = b"", error: str = ""
+    ) -> None:
+        """HTTP that carried no message: a status alone, an event without data, a broken connection.
+
+        Args:
+            direction: Whose it was.
+            http: What is known of it.
+            body: What came in place of a message; its beginning is enough.
+            error: Why nothing came, or nothing more.
+        """
+        known = http_of(http, direction) if isinstance(http, HttpFacts) else http
+        if body:
+            known = replace(known, body=body.decode("utf-8", "replace"))
+        if error:
+            known = replace(known, error=error)
+        self.recorder.record(HttpLine, self.key, dir=direction, http=known)
 
     def spawn(
         self,
@@ -273,10 +288,8 @@ class LinkRecorder:
         self.recorder.record(NoteLine, self.key, text=text)
 
 
-def http_of(facts: HttpFacts | None, direction: Direction) -> Http | UnsetType:
+def http_of(facts: HttpFacts, direction: Direction) -> Http:
     """What a transport knows of HTTP, as a trace has it: a request's or an answer's."""
-    if facts is None:
-        return UNSET
     headers: dict[str, str | list[str]] = {}
     for written, value in facts.headers:
         name = written.lower()
@@ -287,7 +300,8 @@ def http_of(facts: HttpFacts | None, direction: Direction) -> Http | UnsetType:
             headers[name] = [*before, value] if isinstance(before, list) else [before, value]
     if direction == "c2s":
         return Http(method=facts.method, url=facts.url, headers=headers)
-    return Http(status=facts.status, headers=headers, sse=facts.is_event)
+    # Without a status nothing came: then only an error tells of it.
+    return Http(status=facts.status or UNSET, headers=headers, sse=facts.is_event)
 
 
 def utf8_or_b64(raw: bytes) -> dict[str, str]:
