@@ -18,7 +18,7 @@ import msgspec
 from msgspec import UNSET, Raw
 
 from mesero.client.facts import Progress
-from mesero.errors import CallTimeoutError, ProtocolError, RpcError, rpc_error_for
+from mesero.errors import CallTimeoutError, ProtocolError, rpc_error_for
 from mesero.extensions import MethodSpec
 from mesero.jsonrpc import ErrorResponse, Notification, ResultResponse, decode_value
 from mesero.modern.headers import HeaderMark
@@ -42,12 +42,27 @@ class OpenCall(msgspec.Struct, gc=False):
     last_moment: float
     on_progress: ProgressFunction | None
     exchange: Exchange | None = None
+    paused_at: float | None = None
 
     def extend(self) -> None:
         """It was heard of: the limit begins again, up to the last moment."""
-        now = asyncio.get_running_loop().time()
-        # https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/cancellation#timeouts
-        self.clock.reschedule(min(now + self.limit_s, self.last_moment))
+        if self.paused_at is None and not self.clock.expired():
+            now = asyncio.get_running_loop().time()
+            # https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/cancellation#timeouts
+            self.clock.reschedule(min(now + self.limit_s, self.last_moment))
+
+    def pause(self) -> None:
+        """Stop the clock: it waits for a person."""
+        if self.paused_at is None and not self.clock.expired():
+            self.paused_at = asyncio.get_running_loop().time()
+            self.clock.reschedule(None)
+
+    def resume(self) -> None:
+        """Let the clock run again; the time since `pause` does not count."""
+        if self.paused_at is not None:
+            self.last_moment += asyncio.get_running_loop().time() - self.paused_at
+            self.paused_at = None
+            self.extend()
 
 
 class Requester:
@@ -124,7 +139,7 @@ class Requester:
                     if isinstance(message, ResultResponse):
                         return message.result
                     if isinstance(message, ErrorResponse):
-                        raise self._error_from(spec, message, received)
+                        raise self._error_from(spec.name, message, received)
                     heard += 1
                     if isinstance(message, Notification):
                         await self._take(message, call)
@@ -141,9 +156,9 @@ class Requester:
             if exchange is not None and not exchange.is_over:
                 await exchange.close(reason)
 
-    def _error_from(self, spec: MethodSpec, message: ErrorResponse, _received: Received) -> RpcError:
+    def _error_from(self, method: str, message: ErrorResponse, _received: Received) -> Exception:
         data = None if message.data is UNSET else decode_value(message.data)
-        where = f"{self.transport.target}: {spec.name} (id {message.id!r})"
+        where = f"{self.transport.target}: {method} (id {message.id!r})"
         return rpc_error_for(message.code, message.message, data, where=where)
 
     def _timeout_error(
