@@ -22,7 +22,7 @@ from msgspec import UNSET, Raw, UnsetType
 
 from mesero.errors import HEADER_MISMATCH, MISSING_CLIENT_CAPABILITY, UNSUPPORTED_REVISION
 from mesero.jsonrpc import ErrorResponse, Message, Notification, Request, ResultResponse
-from mesero.modern import REVISIONS as MODERN_REVISIONS
+from mesero.modern import REVISIONS
 from mesero.modern.methods import DISCOVER, LISTEN
 from mesero.revisions import HANDSHAKE_REVISIONS
 from mesero.types import PROTOCOL_VERSION_KEY
@@ -55,8 +55,11 @@ Era = Literal["modern", "legacy"]
 
 INITIALIZE: Final = "initialize"
 
+MODERN_REVISIONS: Final = REVISIONS
+"""The stateless revisions, newest first."""
+
 LEGACY_REVISIONS: Final = tuple(reversed(HANDSHAKE_REVISIONS))
-"""The revisions with a handshake, newest first, like ``MODERN_REVISIONS``."""
+"""The revisions with a handshake, newest first."""
 
 WAYS_IN: Final = (
     f"there are two ways in: every request declares its revision ({', '.join(MODERN_REVISIONS)}) in "

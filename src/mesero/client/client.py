@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import hashlib
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -13,13 +14,17 @@ from msgspec import UNSET
 
 from mesero.client.asking import Asked, ElicitFunction, ElicitUrlFunction, RootsSource, SampleFunction
 from mesero.client.calling import Caller
-from mesero.client.discovery import discover
-from mesero.client.facts import ServerFacts
+from mesero.client.deciding import Decider, Settled
+from mesero.client.facts import Decision, ServerFacts
 from mesero.client.listening import Listening
 from mesero.client.methods import Finish, ServerMethods
+from mesero.client.pinning import pin_from
+from mesero.client.remembering import book_for
 from mesero.client.requester import LogFunction
-from mesero.client.targets import TransportOptions, transport_for
+from mesero.client.sessions import SessionCalls, has_sessions, session_over
+from mesero.client.targets import TransportOptions, events_transport_for, transport_for
 from mesero.client.toolbook import ToolBook
+from mesero.eras import MODERN_REVISIONS
 from mesero.errors import (
     ClosedError,
     RpcError,
@@ -27,7 +32,7 @@ from mesero.errors import (
 )
 from mesero.extensions import Extension, listen_keys_with, methods_with, result_types_with
 from mesero.jsonrpc import MAX_MESSAGE_BYTES, Notification, decode_value
-from mesero.modern import REVISIONS, methods
+from mesero.modern import methods
 from mesero.modern.cache import ResponseCache
 from mesero.modern.client import Stamp
 from mesero.transports import Exchange, Observer, Transport
@@ -73,8 +78,14 @@ class Client(ServerMethods):
         extensions: Protocol extensions that the client speaks; each may come in a pair with functions by
             ``resultType`` that finish results of its types (without one they are returned raw).
         cache: Shared by clients that may share public results; by default one of its own.
-        discover: Ask the server what it offers when connecting. Without it nothing is known and nothing is
-            refused.
+        discover: Ask the server what it offers when connecting: by default unless ``era`` says what it
+            speaks. Without it the server is taken for a stateless one, of which nothing is known and to
+            which nothing is refused.
+        era: What the server speaks, so that it is not found out: ``"modern"`` (stateless), ``"legacy"`` (with
+            a handshake), or a revision. Or a `Decision` of an earlier connection, as a hint.
+        probe_s: How long a command may be silent before the handshake is tried, too, in seconds.
+        remember: Keep what was learnt of a command (not of its arguments) in the user's cache folder, and of
+            a URL in this process.
         validate_output: Check structured results against the tool's output schema, once the tools were
             listed.
         max_message_bytes: The longest message accepted, in bytes.
@@ -82,6 +93,7 @@ class Client(ServerMethods):
     """
 
     _listener: asyncio.Task[None] | None = None
+    _session: SessionCalls | None = None
 
     def __init__(
         self,
@@ -106,13 +118,17 @@ class Client(ServerMethods):
         allow_plain_http: bool = False,
         extensions: Sequence[Extension | tuple[Extension, Mapping[str, Finish]]] = (),
         cache: ResponseCache | None = None,
-        discover: bool = True,
+        discover: bool | None = None,
+        era: str | Decision | None = None,
+        probe_s: float = 2.0,
+        remember: bool = True,
         validate_output: bool = True,
         max_message_bytes: int = MAX_MESSAGE_BYTES,
         trace: Observer | None = None,
     ) -> None:
-        _check_limits(timeout_s, total_timeout_s, connect_timeout_s)
-        options = TransportOptions(
+        _check_limits(timeout_s, total_timeout_s, connect_timeout_s, probe_s)
+        self._pin = pin_from(era)
+        self._options = options = TransportOptions(
             env=env,
             cwd=cwd,
             headers=headers,
@@ -124,36 +140,53 @@ class Client(ServerMethods):
             observer=trace,
         )
         self.transport: Transport = transport_for(target, options)
-        spoken = self._learn_extensions(extensions)
+        self._transports = [self.transport]
+        self._learn_extensions(extensions)
         asked = Asked(elicit=elicit, elicit_url=elicit_url, sample=sample, roots=roots)
         info = Implementation(name, version or _own_version())
-        log_level = log_level or ("info" if on_log else None)
-        self._caller = Caller(
-            self.transport,
-            asked,
-            stamp=Stamp(REVISIONS[0], asked.capabilities_with(spoken), info, log_level),
-            result_types=result_types_with(methods.RESULT_TYPES, spoken, self._methods),
-            timeout_s=timeout_s,
-            total_timeout_s=total_timeout_s,
-            on_log=on_log,
-        )
+        limits = {"timeout_s": timeout_s, "total_timeout_s": total_timeout_s}
+        self._set_up_calls(asked, info, log_level or ("info" if on_log else None), on_log=on_log, **limits)
         self._connect_timeout_s = connect_timeout_s
-        self._wants_discovery = discover
+        self._probe_s = probe_s
+        self._remembers = remember
+        self._wants_discovery = (self._pin.era is None) if discover is None else discover
         self._cache = cache if cache is not None else ResponseCache()
         self._cache_context = _context_of(headers, env, cwd)
         mirrors = self.transport.mirrors_headers
         self._tools = ToolBook(validate_output=validate_output, rejects_bad_marks=mirrors)
 
+    def _set_up_calls(
+        self, asked: Asked, info: Implementation, log_level: LoggingLevel | None, **settings: Any
+    ) -> None:
+        """Both ways to call: the one that needs no session, and how to get the other one."""
+        declared = asked.capabilities_with(self._extensions)
+        revision = self._pin.revision if self._pin.era == "modern" else MODERN_REVISIONS[0]
+        self._caller = self._stateless = Caller(
+            self.transport,
+            asked,
+            stamp=Stamp(revision, declared, info, log_level),
+            result_types=result_types_with(methods.RESULT_TYPES, self._extensions, self._methods),
+            **settings,
+        )
+        self._open_session = functools.partial(
+            session_over,
+            asked=asked,
+            info=info,
+            capabilities=declared,
+            log_level=log_level,
+            on_notification=self._take_change,
+            **settings,
+        )
+
     def _learn_extensions(
         self, extensions: Sequence[Extension | tuple[Extension, Mapping[str, Finish]]]
-    ) -> list[Extension]:
+    ) -> None:
         pairs = [one if isinstance(one, tuple) else (one, {}) for one in extensions]
-        spoken = [extension for extension, _ in pairs]
+        self._extensions = spoken = [extension for extension, _ in pairs]
         self._offered: set[str] = set()
         self._finishes = {kind: finish for _, functions in pairs for kind, finish in functions.items()}
         self._methods = methods_with(methods.METHODS, spoken)
         self._listen_keys = listen_keys_with(methods.LISTEN_KEYS, spoken)
-        return spoken
 
     # -- the connection --------------------------------------------------------------------------------------
 
@@ -178,23 +211,52 @@ class Client(ServerMethods):
             return  # ``async with`` on a client that `connect` gave.
         try:
             await self.transport.open()
-            # https://modelcontextprotocol.io/specification/2026-07-28/server/discover#when-to-call
-            self._server = await discover(
-                self._caller,
-                self._methods[methods.DISCOVER],
-                asks=self._wants_discovery,
-                timeout_s=self._connect_timeout_s + (_GRACE_S if self.transport.mirrors_headers else 0.0),
-            )
-            self._listener = asyncio.get_running_loop().create_task(self._take_unsolicited())
+            settled = await self._settle()
         except BaseException:
             await self.aclose()
             raise
+        self._server = settled.facts
+        if isinstance(settled.calls, Caller):
+            self._listener = asyncio.get_running_loop().create_task(self._take_unsolicited())
+            return
+        self._caller = self._session = settled.calls
+        self.transport = settled.calls.transport
+        # Marks are for stateless servers: to others they are schema members like any other.
+        self._tools.rejects_bad_marks = False
+
+    async def _settle(self) -> Settled:
+        """Who calls from now on, and what is known of the server."""
+        pin = self._pin
+        if pin.era != "legacy" and not self._wants_discovery:
+            verdict = "assumed: the server was not asked"
+            facts = ServerFacts(era="modern", revision=self._stateless.stamp.revision, verdict=verdict)
+            return Settled(self._stateless, facts)
+        may_open_session = pin.era != "modern" and has_sessions()
+        decider = Decider(
+            self._stateless,
+            self._methods[methods.DISCOVER],
+            open_session=self._open_session if may_open_session else None,
+            open_events=self._open_events if self.transport.kind == "http" else None,
+            timeout_s=self._connect_timeout_s,
+            probe_s=self._probe_s,
+            book=book_for(self.transport) if self._remembers and pin.era is None else None,
+            is_pinned=pin.era is not None,
+        )
+        if pin.era == "legacy":
+            return await decider.start_session(pin.revision, "era= says so")
+        # https://modelcontextprotocol.io/specification/2026-07-28/server/discover#when-to-call
+        return await decider.decide(pin.hint)
+
+    def _open_events(self) -> Transport:
+        transport = events_transport_for(self.transport.target, self._options)
+        self._transports.append(transport)
+        return transport
 
     async def _take_unsolicited(self) -> None:
         async for received in self.transport.unsolicited():
             if isinstance(received.message, Notification):
                 self._take_change(received.message)
-                await self._caller.take_log(received.message)
+                await self._stateless.take_log(received.message)
 
     @property
     def server(self) -> ServerFacts:
@@ -213,9 +275,17 @@ class Client(ServerMethods):
         From any task, from inside a callback, any number of times. Returns when nothing of a server process
         is left.
         """
-        self._caller.is_closed = True
+        self._caller.is_closed = self._stateless.is_closed = True
         try:
-            await self.transport.aclose()
+            if self._session is not None:
+                await self._session.aclose()
+        finally:
+            await self._close_transports()
+
+    async def _close_transports(self) -> None:
+        try:
+            for transport in self._transports:
+                await transport.aclose()
         finally:
             listener = self._listener
             if listener is not None and listener is not asyncio.current_task():
@@ -259,17 +329,19 @@ class Client(ServerMethods):
         if not wanted:
             raise UsageError("listen() needs something to listen for, for example tools=True")
         spec = self._methods[methods.LISTEN]
+        settings: dict[str, Any] = {
+            "acknowledge_s": self._connect_timeout_s,
+            "reconnect": reconnect,
+            "on_gap": self._forget_responses,
+        }
+        if self._session is not None:
+            return self._session.listen(wanted, **settings)
 
         async def open_exchange() -> Exchange:
-            return await self._caller.start(spec, {"notifications": wanted})
+            return await self._stateless.start(spec, {"notifications": wanted})
 
         return Listening(
-            open_exchange,
-            where=self.transport.target,
-            acknowledge_s=self._connect_timeout_s,
-            reconnect=reconnect,
-            on_notification=self._take_change,
-            on_gap=self._forget_responses,
+            open_exchange, where=self.transport.target, on_notification=self._take_change, **settings
         )
 
     def _take_change(self, notification: Notification) -> None:

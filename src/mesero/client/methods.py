@@ -19,6 +19,7 @@ from mesero.client.calling import Caller
 from mesero.client.facts import ServerFacts
 from mesero.client.lists import collect_pages
 from mesero.client.requester import ProgressFunction
+from mesero.client.sessions import SessionCalls
 from mesero.client.toolbook import ToolBook, check_output
 from mesero.errors import (
     HeaderMismatchError,
@@ -58,7 +59,7 @@ class ServerMethods:
     """The methods of `Client` that ask the server for something."""
 
     transport: Transport
-    _caller: Caller
+    _caller: Caller | SessionCalls
     _methods: Mapping[str, MethodSpec]
     _finishes: Mapping[str, Finish]
     _cache: ResponseCache

@@ -11,15 +11,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Protocol, cast
 
-from mesero.client.asking import Asked
 from mesero.client.listening import Listening
-from mesero.client.requester import LogFunction, ProgressFunction
-from mesero.eras import find_adapter
+from mesero.client.requester import ProgressFunction
+from mesero.eras import find_adapter, has_adapter
+from mesero.errors import UsageError
 from mesero.extensions import MethodSpec
-from mesero.jsonrpc import Notification
 from mesero.modern.headers import HeaderMark
 from mesero.transports import Transport
-from mesero.types import Implementation, LoggingLevel, ServerCapabilities
+from mesero.types import Implementation, ServerCapabilities
 
 __all__ = ["Introduction", "SessionCalls", "has_sessions", "session_over"]
 
@@ -94,46 +93,23 @@ class SessionCalls(Protocol):
 
 def has_sessions() -> bool:
     """Whether the package that speaks in sessions is there."""
-    return find_adapter() is not None
+    return has_adapter("calling")
 
 
-def session_over(
-    transport: Transport,
-    asked: Asked,
-    *,
-    info: Implementation,
-    capabilities: Mapping[str, Any],
-    timeout_s: float,
-    total_timeout_s: float,
-    on_log: LogFunction | None,
-    log_level: LoggingLevel | None,
-    on_notification: Callable[[Notification], None],
-) -> SessionCalls | None:
-    """Who calls inside a session, not begun yet; None when the package that can is not there.
+def session_over(transport: Transport, **settings: Any) -> SessionCalls:
+    """Who calls inside a session, not begun yet.
 
     Args:
         transport: Where to.
-        asked: Answers the server's questions.
-        info: What the client calls itself.
-        capabilities: What it declares, shaped like the capabilities of the stateless revisions.
-        timeout_s, total_timeout_s: See `mesero.client.calling.Caller`.
-        on_log, log_level: Takes the server's log messages, from which level on.
-        on_notification: Hears of every change that the server announces, asked for or not.
+        settings: ``asked``, ``timeout_s``, ``total_timeout_s``, ``on_log`` as for
+            `mesero.client.calling.Caller`; ``info``, ``capabilities`` and ``log_level`` as for
+            `mesero.modern.client.Stamp`; ``on_notification`` hears of every change that the server
+            announces, asked for or not.
+
+    Raises:
+        UsageError: the package that can do it is not there; see `has_sessions`.
     """
     calling = find_adapter("calling")
     if calling is None:
-        return None
-    return cast(
-        "SessionCalls",
-        calling.SessionCaller(
-            transport,
-            asked,
-            info=info,
-            capabilities=capabilities,
-            timeout_s=timeout_s,
-            total_timeout_s=total_timeout_s,
-            on_log=on_log,
-            log_level=log_level,
-            on_notification=on_notification,
-        ),
-    )
+        raise UsageError("the part of mesero that speaks in sessions is not there")
+    return cast("SessionCalls", calling.SessionCaller(transport, **settings))

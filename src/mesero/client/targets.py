@@ -12,7 +12,7 @@ from mesero.errors import UsageError
 from mesero.jsonrpc import MAX_MESSAGE_BYTES
 from mesero.transports import Observer, Transport
 
-__all__ = ["TransportOptions", "transport_for"]
+__all__ = ["TransportOptions", "events_transport_for", "transport_for"]
 
 
 class TransportOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -61,6 +61,23 @@ def _transport_for_url(url: str, options: TransportOptions) -> Transport:
     from mesero.transports.http_client import HttpTransport
 
     return HttpTransport(
+        url,
+        headers=options.headers,
+        connect_timeout_s=options.connect_timeout_s,
+        max_bytes=options.max_message_bytes,
+        observer=options.observer,
+        allow_plain_http=options.allow_plain_http,
+    )
+
+
+def events_transport_for(url: str, options: TransportOptions) -> Transport:
+    """The transport of 2024-11-05 to a URL: one stream of events from the server, posts to it.
+
+    https://modelcontextprotocol.io/specification/2024-11-05/basic/transports#http-with-sse
+    """
+    from mesero.transports.sse import SseTransport
+
+    return SseTransport(
         url,
         headers=options.headers,
         connect_timeout_s=options.connect_timeout_s,

@@ -32,7 +32,7 @@ class ToolBook:
 
     def __init__(self, *, validate_output: bool, rejects_bad_marks: bool) -> None:
         self._validate_output = validate_output
-        self._rejects_bad_marks = rejects_bad_marks
+        self.rejects_bad_marks = rejects_bad_marks
         self.marks: dict[str, tuple[HeaderMark, ...]] = {}
         """The parameters of listed tools that are mirrored in headers."""
         self.schemas: dict[str, dict[str, Any]] = {}
@@ -45,7 +45,7 @@ class ToolBook:
         previous, self.schemas = self.schemas, {}
         usable = []
         for tool in tools:
-            if self._rejects_bad_marks and not self._learn_marks(tool):
+            if self.rejects_bad_marks and not self._learn_marks(tool):
                 continue
             usable.append(tool)
             if tool.output_schema is not UNSET:

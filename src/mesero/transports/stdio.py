@@ -45,6 +45,10 @@ class StdioTransport(StreamTransport):
         max_bytes: The longest message accepted, in bytes.
         observer: Sees every message.
 
+    Attributes:
+        command: The program and its arguments.
+        cwd: The working directory, None for ours.
+
     https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio
     """
 
@@ -68,7 +72,7 @@ class StdioTransport(StreamTransport):
         self.command = tuple(str(part) for part in command)
         super().__init__(shlex.join(self.command), max_bytes=max_bytes, observer=observer)
         self._env = dict(env or {})
-        self._cwd = cwd
+        self.cwd = cwd
         self._close_wait_s = close_wait_s
         self._on_stderr = on_stderr
         self._stderr: deque[str] = deque(maxlen=_STDERR_LINES)
@@ -126,7 +130,7 @@ class StdioTransport(StreamTransport):
             self,
             self.command,
             environment=inherited_environment(self._env),
-            cwd=self._cwd,
+            cwd=self.cwd,
             where=self.target,
         )
         if process.is_fading:
@@ -135,6 +139,11 @@ class StdioTransport(StreamTransport):
         self._send = process.write
         self.begin()
         return process
+
+    def forgive_start(self) -> None:
+        """Do not count the last start: that it ended was the fault of what it was sent."""
+        if self._starts:
+            self._starts.pop()
 
     def _check_starts(self) -> None:
         now = time.monotonic()

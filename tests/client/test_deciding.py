@@ -3,7 +3,7 @@
 import pytest
 
 from mesero import Client
-from mesero.client import calling, client, discovery
+from mesero.client import calling, client, deciding
 from mesero.errors import (
     HeaderMismatchError,
     MissingClientCapabilityError,
@@ -24,8 +24,10 @@ def revisions_of(wire, method):
 @pytest.fixture
 def speaks_two(monkeypatch):
     """A client that speaks a revision that does not exist yet, and prefers it."""
-    for module in (calling, client, discovery):
-        monkeypatch.setattr(module, "REVISIONS", ("2027-01-01", "2026-07-28"))
+    spoken = ("2027-01-01", "2026-07-28")
+    monkeypatch.setattr(calling, "REVISIONS", spoken)
+    for module in (client, deciding):
+        monkeypatch.setattr(module, "MODERN_REVISIONS", spoken)
 
 
 async def test_the_answer_is_kept_as_facts():
