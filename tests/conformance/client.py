@@ -16,6 +16,8 @@ from typing import Any
 import mesero
 from mesero.types import CreateMessageParams, ElicitFormParams
 
+FIRST_STATELESS = "2026-07-28"
+
 Scenario = Callable[[str], Awaitable[None]]
 
 
@@ -34,9 +36,14 @@ async def answer_prompt(_: CreateMessageParams) -> str:
 
 
 def connect(url: str) -> mesero.Client:
-    """A client that can answer everything, as most scenarios want it."""
+    """A client that can answer everything, as most scenarios want it.
+
+    The suite says which revision its server speaks, and servers of the older ones answer no probe.
+    """
+    revision = os.environ["MCP_CONFORMANCE_PROTOCOL_VERSION"]
     return mesero.Client(
         url,
+        era=revision if revision < FIRST_STATELESS else None,
         name="mesero-conformance",
         version="1.0.0",
         elicit=fill_form,
@@ -44,6 +51,12 @@ def connect(url: str) -> mesero.Client:
         roots=["file:///tmp/project"],
         timeout_s=20,
     )
+
+
+async def introduce(url: str) -> None:
+    # Its server declares nothing, so nothing more can be asked of it.
+    async with connect(url) as client:
+        assert client.server.revision == os.environ["MCP_CONFORMANCE_PROTOCOL_VERSION"]
 
 
 async def tools_call(url: str) -> None:
@@ -105,8 +118,23 @@ async def schema_preservation(url: str) -> None:
         await client.call_tool("json_schema_echo", {"schema": schema})
 
 
+async def form_defaults(url: str) -> None:
+    async with connect(url) as client:
+        await client.list_tools()
+        await client.call_tool("test_client_elicitation_defaults", {})
+
+
+async def reconnection(url: str) -> None:
+    async with connect(url) as client:
+        await client.list_tools()
+        await client.call_tool("test_reconnection", {})
+
+
 SCENARIOS: dict[str, Scenario] = {
+    "initialize": introduce,
     "tools_call": tools_call,
+    "elicitation-sep1034-client-defaults": form_defaults,
+    "sse-retry": reconnection,
     "request-metadata": request_metadata,
     "http-standard-headers": standard_headers,
     "http-custom-headers": custom_headers,

@@ -57,6 +57,7 @@ class ScenarioSet:
     """What one revision demands: scenario names by side."""
 
     revision: str
+    server_run: tuple[str, ...]
     server_scored: tuple[str, ...]
     server_extra: tuple[str, ...]
     client: tuple[str, ...]
@@ -141,7 +142,7 @@ def find_stale(baseline: frozenset[str], verdicts: Sequence[Verdict]) -> tuple[s
 
 def read_scenarios(text: str) -> tuple[ScenarioSet, ...]:
     """The sets of scenarios.toml."""
-    keys = ("server_scored", "server_extra", "client")
+    keys = ("server_run", "server_scored", "server_extra", "client")
     return tuple(
         ScenarioSet(table["revision"], *(tuple(table[key]) for key in keys))
         for table in tomllib.loads(text)["set"]
@@ -265,7 +266,7 @@ def run_server_side(demands: ScenarioSet) -> dict[str, list[dict[str, Any]] | No
     folder = RESULTS / f"server-{demands.revision}"
     folder.mkdir(parents=True)
     with serving(folder / "server.log") as url:
-        argv = ["server", "--url", url, "--requirements", demands.revision, "-o", str(folder)]
+        argv = ["server", "--url", url, *demands.server_run, "-o", str(folder)]
         # Its exit code speaks of scored scenarios only; what we demand is read from the files.
         run_bounded([str(NODE), str(SUITE), *argv], folder / "suite.log", timeout_s=SERVER_RUN_TIMEOUT_S)
     names = demands.server_scored + demands.server_extra
@@ -328,9 +329,10 @@ def score_of(verdicts: Sequence[Verdict]) -> str:
 def summary_of(demands: ScenarioSet, side: str, verdicts: Sequence[Verdict]) -> str:
     """One side's part of the closing line."""
     if side == "client":
-        return f"client {score_of(verdicts)}"
+        return f"client {demands.revision} {score_of(verdicts)}"
     scored = len(demands.server_scored)
-    return f"server {score_of(verdicts[:scored])} scored, {score_of(verdicts[scored:])} extra"
+    extra = f", {score_of(verdicts[scored:])} extra" if verdicts[scored:] else ""
+    return f"server {demands.revision} {score_of(verdicts[:scored])} scored{extra}"
 
 
 def run_everything(sides: Sequence[str]) -> bool:

@@ -127,11 +127,16 @@ def test_a_result_file_that_is_cut_off_counts_as_no_result(tmp_path):
     assert run.read_checks(tmp_path, "tools_call") is None
 
 
-def test_the_sets_name_what_the_revision_scores():
-    (demands,) = run.read_scenarios((run.HERE / "scenarios.toml").read_text())
+def test_the_sets_name_what_each_revision_scores_and_nothing_twice():
+    sets = run.read_scenarios((run.HERE / "scenarios.toml").read_text())
 
-    assert (len(demands.server_scored), len(demands.server_extra), len(demands.client)) == (37, 3, 8)
-    assert len({*demands.server_scored, *demands.server_extra}) == 40
+    assert {
+        one.revision: (len(one.server_scored), len(one.server_extra), len(one.client)) for one in sets
+    } == {"2026-07-28": (37, 3, 8), "2025-11-25": (30, 3, 5), "2025-06-18": (27, 0, 2)}
+    for one in sets:
+        names = one.server_scored + one.server_extra
+        assert len(names) == len(set(names))
+        assert one.revision in one.server_run
 
 
 def test_the_lock_pins_exact_versions_and_names_no_registry():
@@ -148,7 +153,8 @@ def test_the_stored_baseline_can_be_read():
 
 def test_every_side_must_be_well_and_no_entry_stale(tmp_path, monkeypatch, capsys):
     (tmp_path / "scenarios.toml").write_text(
-        '[[set]]\nrevision = "2026-07-28"\nserver_scored = ["a"]\nserver_extra = ["b"]\nclient = ["c"]\n'
+        '[[set]]\nrevision = "2026-07-28"\nserver_run = []\n'
+        'server_scored = ["a"]\nserver_extra = ["b"]\nclient = ["c"]\n'
     )
     baseline = tmp_path / "baseline.yml"
     baseline.write_text("server: []\nclient: []\n")
@@ -158,7 +164,10 @@ def test_every_side_must_be_well_and_no_entry_stale(tmp_path, monkeypatch, capsy
     monkeypatch.setattr(run, "run_client_side", lambda demands: {"c": good})
 
     assert run.run_everything(["server", "client"])
-    assert "conformance: server 1/1 scored, 1/1 extra; client 1/1" in capsys.readouterr().out
+    assert (
+        "conformance: server 2026-07-28 1/1 scored, 1/1 extra; client 2026-07-28 1/1"
+        in capsys.readouterr().out
+    )
 
     baseline.write_text("client:\n  - c\n")
     assert not run.run_everything(["server", "client"])
