@@ -22,7 +22,8 @@ def words(text):
 PURE = words("""
     errors jsonrpc framing calls misfits uritemplates types revisions extensions modern eras audit
     legacy.contents legacy.forms legacy.handshake legacy.methods legacy.sampling legacy.schemas legacy.shapes
-    legacy.translate legacy.upwards trace.format auth.flow
+    legacy.translate legacy.upwards trace.diff trace.format trace.importers.finding trace.places
+    trace.redaction trace.sensitive auth.flow
 """)
 IMPURE_MODULES = words("""
     aiohttp anyio asyncio concurrent http httpx io logging multiprocessing os pathlib queue random sched
