@@ -1,0 +1,220 @@
+"""What is remembered of one link while its lines go by: correlation only, and bounded.
+
+Requests and their answers, handshakes, HTTP exchanges, lists, tools, subscriptions, progress, rounds of
+questions. Nothing here judges; nothing here changes how a later message is read, except where the protocol of
+the older revisions itself has state (a handshake, a session). Every container forgets its oldest entries.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
+
+from mesero.audit.bounded import BoundedDict
+from mesero.trace.format import ExitLine, SpawnLine
+
+if TYPE_CHECKING:
+    from mesero.audit.tooling import ToolFacts
+
+__all__ = [
+    "Asked",
+    "Direction",
+    "Era",
+    "Exchange",
+    "Handshake",
+    "IdKey",
+    "LinkState",
+    "Listen",
+    "Listing",
+    "Round",
+    "find_id_key",
+]
+
+Direction = Literal["c2s", "s2c"]
+Era = Literal["", "legacy", "modern"]
+"""Empty where a message has nothing in it, and nothing before it, that tells."""
+
+IdKey = tuple[str, Any]
+"""An id with its type: 1 and "1" are two ids."""
+
+_FEW = 100
+_SOME = 1_000
+
+
+def find_id_key(value: object) -> IdKey | None:
+    """The key for a valid id, None for what is none."""
+    if isinstance(value, (int, str)) and not isinstance(value, bool):
+        return (type(value).__name__, value)
+    return None
+
+
+class Exchange(msgspec.Struct, kw_only=True):
+    """One HTTP request and its answer. ``number`` is that of the trace, or negative when it has none."""
+
+    number: int
+    seq: int
+    t: float
+    method: str = "POST"
+    url: str = ""
+    headers: dict[str, str] = {}
+    repeated: tuple[str, ...] = ()
+    asked: Asked | None = None
+    kind: str = ""
+    era: Era = ""
+    revision: str = ""
+    session: str = ""
+    mismatch: str = ""
+    status: int = 0
+    answer_headers: dict[str, str] = {}
+    is_stream: bool = False
+    is_answered: bool = False
+    messages: int = 0
+    body: str = ""
+    ended_by: str = ""
+
+
+class Asked(msgspec.Struct, kw_only=True):
+    """One request, for as long as its answer is of interest."""
+
+    direction: Direction
+    id: Any
+    method: str
+    seq: int
+    t: float
+    era: Era
+    revision: str
+    name: str = ""
+    capabilities: dict[str, Any] | None = None
+    progress_token: IdKey | None = None
+    log_level: str = ""
+    cursor: str | None = None
+    arguments: int = 0
+    arguments_fault: str = ""
+    is_retry: bool = False
+    is_ascii: bool = True
+    requested: dict[str, Any] | None = None
+    exchange: Exchange | None = None
+    cancelled_t: float | None = None
+    during: IdKey | None = None
+    had_progress: bool = False
+
+
+class Handshake(msgspec.Struct, kw_only=True):
+    """One ``initialize``: what it asked for and what came of it."""
+
+    asked: str
+    seq: int
+    revision: str
+    session: str = ""
+    client_capabilities: dict[str, Any] = {}
+    server_capabilities: dict[str, Any] = {}
+    is_answered: bool = False
+    is_refused: bool = False
+    is_done: bool = False
+    ids: BoundedDict[IdKey, int] = msgspec.field(default_factory=BoundedDict)
+
+
+class Listen(msgspec.Struct, kw_only=True):
+    """One ``subscriptions/listen``. ``closed`` is the time at which it was over."""
+
+    seq: int
+    filter: dict[str, Any]
+    is_acknowledged: bool = False
+    closed: float | None = None
+    ack_due: bool = True
+
+
+class Listing(msgspec.Struct, kw_only=True):
+    """One list, page by page. ``order`` is that of the listing before this one."""
+
+    names: dict[str, int] = {}
+    order: tuple[str, ...] | None = None
+    cursors: BoundedDict[str, int] = msgspec.field(default_factory=BoundedDict)
+    next_cursor: str | None = None
+    scope: str = ""
+    seq: int = 0
+    count: int = 0
+    changed_seq: int = 0
+    is_complete: bool = False
+
+
+class Round(msgspec.Struct, kw_only=True):
+    """One ``input_required`` result that waits for its retry."""
+
+    seq: int
+    asked: Asked
+    keys: tuple[str, ...]
+    state: str | None
+
+
+class LinkState:
+    """Everything remembered of one link."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.title = ""
+        self.transport = ""
+        self.target = ""
+        self.first_t = 0.0
+        self.last_t = 0.0
+        self.last_seq = 0
+        self.may_lack_start = False
+        # Requests, in both directions.
+        self.open: BoundedDict[tuple[Direction, IdKey], Asked] = BoundedDict()
+        self.answered: BoundedDict[tuple[Direction, IdKey], Asked] = BoundedDict(_SOME)
+        self.last_answered: Asked | None = None
+        # Eras and handshakes; the key is the session id, "" without one.
+        self.handshakes: BoundedDict[str, Handshake] = BoundedDict(_FEW)
+        self.current: Handshake | None = None
+        self.modern_requests = 0
+        self.modern_answers = 0
+        self.probe: Asked | None = None
+        self.probe_error: dict[str, Any] | None = None
+        self.server_capabilities: dict[str, Any] | None = None
+        # HTTP.
+        self.exchanges: BoundedDict[int, Exchange] = BoundedDict(_SOME)
+        self.unnumbered = 0
+        self.sessions: BoundedDict[str, str] = BoundedDict(_SOME)
+        self.refused_tokens: BoundedDict[str, int] = BoundedDict(_FEW)
+        self.was_authorized = False
+        self.redirects = 0
+        self.resource = ""
+        self.authorization_servers: tuple[str, ...] = ()
+        # Lists and tools.
+        self.listings: dict[str, Listing] = {}
+        self.tools: BoundedDict[str, ToolFacts] = BoundedDict()
+        # Subscriptions, progress, rounds.
+        self.listens: BoundedDict[IdKey, Listen] = BoundedDict()
+        self.progress: BoundedDict[tuple[Direction, IdKey], tuple[Asked, float | None]] = BoundedDict()
+        self.finished_tokens: BoundedDict[tuple[Direction, IdKey], int] = BoundedDict(_SOME)
+        self.rounds: BoundedDict[int, Round] = BoundedDict(_SOME)
+        self.states: BoundedDict[str, int] = BoundedDict(_SOME)
+        # Process and streams.
+        self.spawn: SpawnLine | None = None
+        self.spawn_t = 0.0
+        self.exit: ExitLine | None = None
+        self.exit_t = 0.0
+        self.closed: dict[str, float] = {}
+        self.stderr: deque[str] = deque(maxlen=20)
+        self.text_depth = 0
+        self.counts: dict[str, int] = {"c2s": 0, "s2c": 0, "text": 0, "spawn": 0}
+        self.longest_line = 0
+
+    def handshake_for(self, session: str) -> Handshake | None:
+        """The handshake of a session, or else the latest one of the link; None if there was none."""
+        if session and session in self.handshakes:
+            return self.handshakes[session]
+        return self.current
+
+    def listing_of(self, method: str) -> Listing:
+        """The state of one list."""
+        listing = self.listings.get(method)
+        if listing is None:
+            listing = self.listings[method] = Listing()
+        return listing
+
+    def is_forgetful(self) -> bool:
+        """Whether a request that is not remembered may have been there all the same."""
+        return self.may_lack_start or self.open.dropped > 0
