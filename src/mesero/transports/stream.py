@@ -34,7 +34,7 @@ from mesero.jsonrpc import (
     encode_notification,
 )
 from mesero.misfits import NoiseLog, find_misfit
-from mesero.transports import Conduct, Direction, Observer, Outgoing, Received
+from mesero.transports import Conduct, Direction, HttpFacts, Observer, Outgoing, Received
 from mesero.transports.inbox import Inbox
 
 __all__ = ["StreamExchange", "StreamTransport"]
@@ -151,6 +151,7 @@ class StreamTransport:
         self.noise = NoiseLog()
         self.dropped: deque[tuple[str, bytes]] = deque(maxlen=100)
         self._observer = observer
+        self._facts: HttpFacts | None = None
         self._framer = LineFramer(max_bytes=max_bytes)
         self._ledger: Ledger[StreamExchange] = Ledger()
         self._last_message = b""
@@ -204,7 +205,7 @@ class StreamTransport:
     def _observe(self, direction: Direction, raw: bytes) -> None:
         try:
             if self._observer is not None:
-                self._observer(direction, raw, None)
+                self._observer(direction, raw, self._facts)
         except Exception:  # noqa: BLE001  (what only watches must not break what it watches)
             _log.exception("the observer of %s failed", self.target)
 
