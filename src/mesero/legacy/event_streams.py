@@ -56,6 +56,7 @@ class EventStream:
         "number",
         "primes",
         "size",
+        "was_spare",
         "written",
     )
 
@@ -72,6 +73,8 @@ class EventStream:
         """Whether clients can come back to it."""
         self.is_complete = False
         """Whether nothing will follow."""
+        self.was_spare = False
+        """Whether it was spare already when somebody looked last."""
         self._store = store
         self._kept: deque[bytes] = deque()
         self._lag = 0
@@ -293,10 +296,11 @@ class EventStore:
             self.size -= stream.size
 
     def forget_spare(self) -> None:
-        """Keep no longer what was written to the end."""
+        """Keep no longer what was written to the end before this was called last."""
         for stream in tuple(self._streams.values()):
-            if stream.is_spare and not stream.has_reader:
+            if stream.was_spare and not stream.has_reader:
                 self.forget(stream)
+            stream.was_spare = stream.is_spare
 
     def note(self, added_bytes: int) -> None:
         """So much more is kept: the oldest is forgotten, until it is within the bounds again."""

@@ -113,6 +113,9 @@ class HttpSessions:
         self, message: Message, found: dict[bytes, bytes], headers: HeaderLines, reply: HttpReply
     ) -> None:
         alone = self._stateless_for(found)
+        if isinstance(message, Request) and message.method == INITIALIZE:
+            # What is agreed on here holds for nobody else.
+            alone = ServerSession(self._server, None, is_stateless=True)
         if isinstance(message, Request):
             await alone.serve(message, reply, headers=tuple(headers))
         else:
@@ -135,6 +138,7 @@ class HttpSessions:
             return
         # "The session ID SHOULD be globally unique and cryptographically secure"
         # https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management
+        self._start_sweeping()
         session = HttpSession(self._server, max_stored_bytes=self._max_stored_bytes)
         session_id = secrets.token_hex(16)
         work = session.session.serve(request, reply, headers=tuple(headers))
@@ -143,7 +147,6 @@ class HttpSessions:
             return
         # Known before the answer is out: the next request may be faster than whatever follows here.
         self._open[session_id] = session
-        self._start_sweeping()
         reply.add_headers((SESSION_ID, session_id.encode()))
         await work
 
@@ -216,8 +219,11 @@ class HttpSessions:
 
     def _start_sweeping(self) -> None:
         loop = asyncio.get_running_loop()
-        if self._sweep is None or self._loop is not loop:
-            self._loop = loop
+        if self._loop is not loop:
+            # The application outlived an event loop, and all that ran in it.
+            self._open.clear()
+            self._loop, self._sweep = loop, None
+        if self._sweep is None:
             self._sweep = loop.call_later(self._idle_timeout_s / _SWEEPS, self._sweep_idle)
 
     def _sweep_idle(self) -> None:
@@ -264,7 +270,8 @@ class HttpSessions:
 async def _take(
     session: ServerSession, message: Notification | ResultResponse | ErrorResponse, reply: HttpReply
 ) -> None:
-    # What is accepted gets "HTTP status code 202 Accepted with no body".
+    # What is accepted gets "HTTP status code 202 Accepted with no body". So does what nobody waits for: the
+    # answer to a question that was withdrawn may be on its way, and some clients end with their first error.
     # https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#sending-messages-to-the-server
     session.receive(message)
     await reply.accept()

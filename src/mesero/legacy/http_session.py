@@ -55,8 +55,8 @@ class HttpSession:
 
     @property
     def is_in_use(self) -> bool:
-        """Whether something runs for it, or somebody is connected."""
-        return bool(self._connections or self._calls)
+        """Whether somebody is connected. What runs for nobody does not count: it could do so for ever."""
+        return self._connections > 0
 
     @property
     def _primes(self) -> bool:
@@ -81,7 +81,11 @@ class HttpSession:
         task = call.start(work)
         self._calls[task] = call
         task.add_done_callback(self._forget_call)
-        await call.follow(reply)
+        self._connections += 1
+        try:
+            await call.follow(reply)
+        finally:
+            self._connections -= 1
 
     def _forget_call(self, task: asyncio.Task[None]) -> None:
         self._calls.pop(task).finish()
@@ -161,7 +165,7 @@ class HttpSession:
     # -- the end ---------------------------------------------------------------------------------------------
 
     def forget_spare(self) -> None:
-        """Forget what was delivered; a client that lost the last of it had time to come back."""
+        """Forget what was delivered; whoever lost the last of it has had time to come back."""
         self._store.forget_spare()
 
     def end_standing(self) -> None:

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from mesero.eras import choose_on_server, find_adapter
+from mesero.eras import INITIALIZE, choose_on_server, find_adapter
 from mesero.errors import RpcError, UsageError
 from mesero.jsonrpc import Message, Notification, Request
 from mesero.modern import REVISIONS
 from mesero.modern.envelope import Headers
 from mesero.revisions import HANDSHAKE_REVISIONS
 from mesero.server.admission import encode_refusal, refusal_of_opening, refusal_of_stateless
-from mesero.transports.http_gate import refusal_for
+from mesero.transports.http_gate import Refusal, refusal_for
 from mesero.transports.http_reply import HttpReply
 from mesero.transports.http_server import Scope, path_below_mount
 
@@ -60,6 +60,7 @@ class Sessions:
     ) -> None:
         _check(paths, max_sessions, idle_s)
         self._server = server
+        self._spoken = (*server.revisions, *server.handshake_revisions)
         self._paths = paths
         self.stateless_line = (_VERSION, REVISIONS[0].encode()) if server.revisions else None
         """A header line that alone says that a message is none of ours."""
@@ -108,8 +109,16 @@ class Sessions:
                 return False
         elif not has_session and not _is_of_handshake(message, version):
             return False
+        if version is not None and version not in self._spoken and not _opens(message):
+            # https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#protocol-version-header
+            await reply.refuse(self._refusal_of_version(version))
+            return True
         await self._kept.receive(message, headers, reply)
         return True
+
+    def _refusal_of_version(self, version: str) -> Refusal:
+        text = f"MCP-Protocol-Version {version!r} is not spoken here; these are: {', '.join(self._spoken)}"
+        return refusal_for(400, text)
 
     def _refusal_of(self, request: Request, selected: str) -> RpcError | None:
         if selected == "modern" and not self._server.revisions:
@@ -144,11 +153,8 @@ class Sessions:
             # https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#earlier-streamable-http-revisions
             text = f"{method} is not allowed in {version}: every message is sent with POST"
             await reply.refuse(refusal_for(405, text, (b"allow", b"POST")))
-        elif version and version not in HANDSHAKE_REVISIONS:
-            # https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#protocol-version-header
-            spoken = ", ".join((*self._server.revisions, *self._server.handshake_revisions))
-            text = f"MCP-Protocol-Version {version!r} is not spoken here; these are: {spoken}"
-            await reply.refuse(refusal_for(400, text))
+        elif version and version not in self._spoken:
+            await reply.refuse(self._refusal_of_version(version))
         elif method == "GET":
             await self._kept.receive_get(scope["headers"], reply)
         else:
@@ -173,6 +179,10 @@ def _is_of_handshake(message: Message, version: str | None) -> bool:
     if not isinstance(message, Notification):
         return False
     return version in HANDSHAKE_REVISIONS or message.method == _INITIALIZED
+
+
+def _opens(message: Message) -> bool:
+    return isinstance(message, Request) and message.method == INITIALIZE
 
 
 def _check(paths: SessionPaths, max_sessions: int, idle_s: float) -> None:
