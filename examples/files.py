@@ -9,6 +9,7 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Annotated, BinaryIO
 from urllib.parse import urlsplit
@@ -18,7 +19,17 @@ from msgspec import Meta, Struct
 
 import mesero
 
-__all__ = ["Entry", "Match", "list_directory", "read_file", "search_files", "server", "write_file"]
+__all__ = [
+    "Entry",
+    "Found",
+    "Match",
+    "list_directory",
+    "read_file",
+    "search_files",
+    "search_text",
+    "server",
+    "write_file",
+]
 
 MAX_FILE_BYTES = 1024 * 1024
 MAX_MATCHES = 200
@@ -44,6 +55,13 @@ class Entry(Struct):
 
     name: str
     kind: str
+    size: int
+
+
+class Found(Struct):
+    """One file that was found; its size is in bytes."""
+
+    path: str
     size: int
 
 
@@ -75,7 +93,18 @@ def read_file(ctx: mesero.Context, path: FilePath) -> str:
 
 
 @server.tool(requires={"roots": {}})
-def search_files(
+def search_files(ctx: mesero.Context, pattern: str, path: FilePath = ".") -> list[Found]:
+    """Find the files below a folder whose names match a pattern, for example ``*.py``."""
+    _, start = find_place(path, roots_of(ctx))
+    matching = (place for place in files_below(start) if fnmatch(place.name, pattern))
+    return [
+        Found(str(place), place.stat(follow_symlinks=False).st_size)
+        for place, _ in zip(matching, range(MAX_MATCHES), strict=False)
+    ]
+
+
+@server.tool(requires={"roots": {}})
+def search_text(
     ctx: mesero.Context, text: Annotated[str, Meta(min_length=1)], path: FilePath = "."
 ) -> list[Match]:
     """Find the lines that contain a text, in all text files below a folder."""

@@ -100,8 +100,13 @@ async def test_a_path_may_be_absolute_or_a_uri(caller, home):
 
 
 async def test_lines_are_found_with_their_places(caller, home):
-    found = await caller.value("search_files", text="TODO")
+    found = await caller.value("search_text", text="TODO")
     assert [(match["path"], match["line"]) for match in found] == [(str(home / "open/src/main.py"), 2)]
+
+
+async def test_files_are_found_by_name_with_their_sizes(caller, home):
+    found = await caller.value("search_files", pattern="*.py")
+    assert found == [{"path": str(home / "open/src/main.py"), "size": 24}]
 
 
 async def test_a_file_is_written_and_replaced(caller, home):
@@ -166,17 +171,21 @@ async def test_a_pipe_is_not_waited_for(caller, home):
     os.mkfifo(home / "open/pipe")
     for tool, more in (("read_file", {}), ("write_file", {"content": "x"})):
         assert await caller.failure(tool, path="pipe", **more)
-    assert await caller.value("search_files", text="nowhere") == []
+    assert await caller.value("search_text", text="nowhere") == []
+
+
+def open_descriptors():
+    return len(list(Path("/proc/self/fd").iterdir()))
 
 
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="needs /proc")
 async def test_no_descriptor_is_left_open(caller):
     await caller.failure("read_file", path="src")
-    before = len(list(Path("/proc/self/fd").iterdir()))
+    before = open_descriptors()
     for path in ("src", "none.txt", "secret", "package.json", "src/main.py"):
         for _ in range(5):
             await caller._call("read_file", {"path": path})
-    assert len(list(Path("/proc/self/fd").iterdir())) == before
+    assert open_descriptors() == before
 
 
 @pytest.mark.skipif(not files.CAN_WALK, reason="needs descriptors of folders")
