@@ -323,7 +323,8 @@ class ConnectError(TransportError):
 class DisconnectedError(TransportError):
     """The connection ended while something waited for it.
 
-    For a server process: its command, exit code, last stderr lines and last message.
+    For a server process: its command, exit code, last stderr lines and last message. ``status`` is that of an
+    HTTP response which ended in good order, without the message that it should have carried.
     """
 
     blame: Blame = "server"
@@ -333,12 +334,14 @@ class DisconnectedError(TransportError):
         what: str,
         *,
         where: str = "",
+        status: int | None = None,
         exit_code: int | None = None,
         stderr_tail: tuple[str, ...] = (),
         last_message: bytes = b"",
         noise: tuple[str, ...] = (),
     ) -> None:
         super().__init__(what, where=where)
+        self.status = status
         self.exit_code = exit_code
         self.stderr_tail = stderr_tail
         self.last_message = last_message[:400]

@@ -159,6 +159,7 @@ class Meeting:
     def _run_ours(self, target: str | list[str]) -> Mapping[str, Any]:
         call = json.loads(json.dumps(self.cell.peer.get("call", CALL)).replace("{root}", str(self.root)))
         job = {"target": target, "cell": self.mark, "root": str(self.root), "call": call}
+        job["era"] = self.cell.peer.get("eras", {}).get(self.cell.way)
         if self.cell.does_ask:
             job["ask"] = self.cell.peer.get("ask", ASK)
         return self._run([sys.executable, str(PEERS / "ours_client.py"), json.dumps(job)])

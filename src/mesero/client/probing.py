@@ -167,6 +167,9 @@ def _outcome_of_error(error: MeseroError, transport: Transport) -> Outcome:
     is_stream = not transport.mirrors_headers
     if isinstance(error, DisconnectedError) and is_stream:
         return Outcome(happening="ended", error=error)
+    if isinstance(error, DisconnectedError) and error.status is not None:
+        # It took the message and had nothing to say to it: no outage.
+        return Outcome(status=error.status, error=error)
     if isinstance(error, CallTimeoutError):
         return Outcome(happening="silent" if is_stream else "unreachable", error=error)
     if isinstance(error, ProtocolError):

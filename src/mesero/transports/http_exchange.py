@@ -211,7 +211,8 @@ class HttpExchange:
         what = f"the event stream ended without the response to {self.method} (id {self.id!r}); {self._came}"
         if any(isinstance(frame, TooLong) or frame.data for frame in framer.receive(b"\n\n")):
             what += "; the last event was not finished by an empty line"
-        return DisconnectedError(f"{self._where} → {what}", last_message=self._last_message)
+        status = None if self._facts is None else self._facts.status
+        return DisconnectedError(f"{self._where} → {what}", status=status, last_message=self._last_message)
 
     def _given_up_error(self, reason: str = "") -> ClosedError:
         text = f"{self.method} was given up: {reason}" if reason else f"{self.method} was given up"

@@ -1,8 +1,8 @@
 """Our client, told what to do by one JSON argument. Prints the revision, and what was wrong if anything was.
 
-``target``: a URL or a command; ``cell``: a mark in the server's environment, by which survivors are found;
-``root``: a folder for the server; ``call`` and, where the peer can ask, ``ask``: tool, arguments and a part
-of the answer.
+``target``: a URL or a command; ``era``: as the client takes it; ``cell``: a mark in the server's environment,
+by which survivors are found; ``root``: a folder for the server; ``call`` and, where the peer can ask, ``ask``:
+tool, arguments and a part of the answer.
 """
 
 import asyncio
@@ -38,6 +38,7 @@ async def expect_error(client):
 async def main(job):
     client = mesero.Client(
         job["target"],
+        era=job["era"],
         env={"MESERO_PEERS_CELL": job["cell"]},
         connect_timeout_s=30,
         sample=answer,
