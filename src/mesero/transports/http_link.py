@@ -339,7 +339,11 @@ class HttpLink:
     def facts_of(self, response: aiohttp.ClientResponse, *, is_event: bool = False) -> HttpFacts:
         """What HTTP said around an answer."""
         return HttpFacts(
-            url=self.target, status=response.status, headers=_pairs_of(response.headers), is_event=is_event
+            method=response.method,
+            url=self.target,
+            status=response.status,
+            headers=_pairs_of(response.headers),
+            is_event=is_event,
         )
 
     def too_long_error(self, beginning: bytes = b"") -> ProtocolError:

@@ -107,7 +107,7 @@ class SseTransport(StreamTransport):
             except BaseException:
                 response.close()
                 raise
-            if self._is_closed:
+            if self._link.closed.is_set():
                 response.close()
                 raise self._gone_error()
             self._facts = self._link.facts_of(response, is_event=True)
