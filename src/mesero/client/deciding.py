@@ -39,6 +39,7 @@ from mesero.errors import (
     NoCommonRevisionError,
     RpcError,
     TransportError,
+    UsageError,
 )
 from mesero.extensions import MethodSpec
 from mesero.modern.client import find_server_info
@@ -52,7 +53,7 @@ _GRACE_S = 0.5
 _PATIENCE_S = 10.0
 """How long a probe may take that is known to be answered late."""
 _ONLY_PINNED = "Without era= older revisions are tried as well"
-_NOT_INSTALLED = "The part of mesero that speaks the older revisions is not there: install it whole"
+_NOT_INSTALLED = "Install mesero whole: the part of mesero that speaks the older revisions is not there"
 _ENDS = ("report", "stop", "outage")
 
 _Sent = Literal["probe", "initialize"]
@@ -104,6 +105,7 @@ class Decider:
         self._probe_s = min(probe_s, timeout_s / 2)
         self._book = book
         self._is_pinned = is_pinned
+        self._may_not_probe = False
         self._seen = Observation(transport=self._kind, sent=())
         self._tasks: dict[_Sent, asyncio.Task[Outcome]] = {}
         self._deadline_s = 0.0
@@ -112,6 +114,7 @@ class Decider:
         self._errors: list[tuple[str, MeseroError]] = []
         self._evidence: list[str] = []
         self._first_step: FirstStep = "probe"
+        self._hinted_reason = ""
 
     @property
     def _kind(self) -> Literal["stdio", "http", "sse"]:
@@ -152,6 +155,9 @@ class Decider:
         Raises:
             MeseroError: there is no session.
         """
+        if self._open_session is None:
+            raise self._nothing_common(reason, fix=_NOT_INSTALLED)
+        self._may_not_probe = True
         self._evidence.append(reason)
         try:
             return await self._follow(Verdict("initialize", reason, offer))
@@ -169,7 +175,8 @@ class Decider:
         if hint.first_step == "patience":
             self._probe_s = max(self._probe_s, min(_PATIENCE_S, self._timeout_s / 2))
             return await self._follow(self._verdict())
-        self._evidence.append(f"as before, when {hint.reason}" if hint.reason else "as before")
+        self._evidence.append(f"remembered: {hint.reason}" if hint.reason else "remembered")
+        self._hinted_reason = hint.reason
         offer = hint.revision if hint.revision in LEGACY_REVISIONS else LEGACY_REVISIONS[0]
         step: Literal["sse", "initialize"] = "sse" if hint.first_step == "sse" else "initialize"
         caller_transport = self.transport
@@ -189,6 +196,7 @@ class Decider:
             self._forgive_start()
         self._errors.clear()
         self._evidence.clear()
+        self._hinted_reason = ""
         self._first_step = "probe"
         self._seen = Observation(transport=self._kind, sent=())
         return None
@@ -203,7 +211,7 @@ class Decider:
                 return self._settled_stateless(verdict)
             if verdict.step == "session":
                 return self._settled_in_session()
-            if verdict.step in _ENDS or (self._is_pinned and verdict.step == "probe"):
+            if verdict.step in _ENDS or (verdict.step == "probe" and self._may_not_probe):
                 raise self._failure(verdict)
             await self._take(verdict)
             verdict = self._verdict()
@@ -268,7 +276,7 @@ class Decider:
 
     def _send_initialize(self, offer: str, timeout_s: float) -> None:
         if self._open_session is None:
-            raise self._failure(Verdict("stop", "it would take a handshake"))
+            raise UsageError("without sessions there is no handshake")
         if self._caller.is_closed:
             raise ClosedError("the client is closed", where=self.transport.target)
         self._session = session = self._open_session(self.transport)
@@ -360,33 +368,28 @@ class Decider:
         return "; ".join(self._evidence)
 
     def _decision(self, era: Literal["modern", "legacy"], revision: str) -> Decision:
-        decision = Decision(era=era, revision=revision, reason=self._reason(), first_step=self._first_step)
+        reason = self._hinted_reason or self._reason()
+        decision = Decision(era=era, revision=revision, reason=reason, first_step=self._first_step)
         if self._book is not None:
             known = self._book.find()
-            if known is None or known.first_step != decision.first_step:
-                self._remember(decision, is_known=known is not None)
+            if decision.first_step == "probe":
+                if known is not None:
+                    self._book.forget()
+            elif known is None or known.first_step != decision.first_step:
+                self._book.keep(decision)
         return decision
-
-    def _remember(self, decision: Decision, *, is_known: bool) -> None:
-        if self._book is None:
-            return
-        if decision.first_step != "probe":
-            self._book.keep(decision)
-        elif is_known:
-            self._book.forget()
 
     def _failure(self, verdict: Verdict) -> MeseroError:
         """What to raise: the first error, with those that followed it in words."""
-        where = self.transport.target
         errors = [error for _, error in self._errors]
         if errors and (isinstance(errors[-1], NoCommonRevisionError) or self._asks_first(errors[-1])):
             return errors[-1]
         if errors and verdict.step == "report" and "initialize" not in self._seen.sent:
             return errors[-1]
         if verdict.step == "stop" or (len(errors) > 1 and all(map(_is_refusal, errors))):
-            return self._nothing_common(verdict, where)
+            return self._nothing_common(verdict.row, fix=_ONLY_PINNED if self._is_pinned else _NOT_INSTALLED)
         if not errors:
-            return NoCommonRevisionError(MODERN_REVISIONS, (), where=where)
+            return self._nothing_common(verdict.row, fix="")
         first, *others = errors
         if others:
             said = [f"{sent}, tried after it, failed too: {error}" for sent, error in self._errors[1:]]
@@ -396,16 +399,18 @@ class Decider:
     def _asks_first(self, error: MeseroError) -> bool:
         return isinstance(error, HttpStatusError) and error.status in (401, 403, 407, 429)
 
-    def _nothing_common(self, verdict: Verdict, where: str) -> NoCommonRevisionError:
+    def _nothing_common(self, row: str, *, fix: str) -> NoCommonRevisionError:
         answer = self._seen.probe or self._seen.initialize
         theirs = answer.supported or () if isinstance(answer, (Discovered, Refused)) else ()
         has_sessions = self._open_session is not None
         ours = (*MODERN_REVISIONS, *LEGACY_REVISIONS) if has_sessions else MODERN_REVISIONS
-        found = NoCommonRevisionError(ours, theirs, where=where)
-        found.what += "".join(f"; it answered {sent} with: {error}" for sent, error in self._errors)
+        found = NoCommonRevisionError(ours, theirs, where=self.transport.target)
+        for sent, error in self._errors:
+            said = f"{error.what} ({error.code})" if isinstance(error, RpcError) else error.what
+            found.what += f"; it answered {sent} with: {said}"
         if not has_sessions:
-            found.what += f" ({verdict.row})"
-            found.fix = _ONLY_PINNED if self._is_pinned else _NOT_INSTALLED
+            found.what += f" ({row})"
+            found.fix = fix
         if self._errors:
             found.__cause__ = self._errors[0][1]
         return found
