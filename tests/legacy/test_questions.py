@@ -212,6 +212,15 @@ async def test_an_empty_capability_means_forms():
         assert await text_of(talk, request) == "Hello, Ana"
 
 
+async def test_a_thread_that_waits_is_let_go_when_its_call_is_cancelled():
+    async with in_session(curious_server()) as talk:
+        request = call(talk, "in_a_thread")
+        question = await talk.question("elicitation/create")
+        talk.cancel(request)
+        (withdrawn,) = await talk.notified("notifications/cancelled")
+        assert withdrawn["requestId"] == question["id"]
+
+
 async def test_a_cancelled_call_stops_waiting_and_withdraws_its_question():
     async with in_session(curious_server()) as talk:
         request = call(talk, "greet")

@@ -485,6 +485,22 @@ async def test_a_stateless_session_serves_without_a_handshake():
     await session.aclose()
 
 
+async def test_what_one_client_agrees_on_holds_for_no_other_in_a_stateless_session():
+    session = session_of(notes_server(), is_stateless=True, revision=JUNE)
+    await ask(session, "initialize", introduction(OLDEST))
+    assert session.revision == JUNE
+    ((_, _, raw),) = await ask(session, "tools/call", {"name": "who"})
+    assert b'{"name":null,"revision":"2025-06-18"}' in raw
+
+
+async def test_a_stateless_session_offers_what_was_registered_since():
+    server = quiet_server()
+    session = session_of(server, is_stateless=True)
+    assert b"-32601" in (await ask(session, "tools/list"))[0][2]
+    server.tool(name="late")(lambda: "here")
+    assert b'"late"' in (await ask(session, "tools/list"))[0][2]
+
+
 async def test_a_stateless_session_says_why_it_cannot_ask():
     server = notes_server()
 

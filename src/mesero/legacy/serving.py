@@ -126,7 +126,7 @@ class ServerSession:
         # Without a handshake and without a header, this one is meant.
         # https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#protocol-version-header
         self._translator = Translator(revision or MARCH_2025)
-        self._declared: dict[str, Any] = self._declarable() if is_stateless else {}
+        self._declared: dict[str, Any] = {}
         self._log_level: LoggingLevel = _FIRST_LEVEL
         self._watched: set[str] = set()
         self._questions = Questions()
@@ -155,8 +155,8 @@ class ServerSession:
         """Whether a message may be an array of messages."""
         return self.revision is not None and methods.has_batches(self.revision)
 
-    def _declarable(self) -> dict[str, Any]:
-        declared = self._translator.server_capabilities(self._server.capabilities)
+    def _declarable(self, translator: Translator) -> dict[str, Any]:
+        declared = translator.server_capabilities(self._server.capabilities)
         if self.is_stateless or self._outlet is None:
             # Nobody could be told of a change.
             for name in ("tools", "resources", "prompts"):
@@ -209,7 +209,9 @@ class ServerSession:
             result = self._begin(request.params)
             return lambda *_: _value(result)
         if method != methods.PING:
-            methods.check_request(self._translator.revision, method, "c2s", self._declared)
+            # What was declared holds for the session; without one, what would be declared now.
+            declared = self._declarable(self._translator) if self.is_stateless else self._declared
+            methods.check_request(self._translator.revision, method, "c2s", declared)
         return self._works.get(method, self._operate)
 
     def _begin(self, params: Raw | UnsetType) -> dict[str, Any]:
@@ -221,12 +223,12 @@ class ServerSession:
                 self._handshake.record_refusal()
             raise
         revision = negotiate(client.protocol_version, self._server.handshake_revisions)
-        self._translator = Translator(revision)
-        self._declared = self._declarable()
+        translator = Translator(revision)
+        declared = self._declarable(translator)
         if not self.is_stateless:
-            self._client = client
+            self._client, self._translator, self._declared = client, translator, declared
             self._handshake.record_result(revision)
-        return initialize_result(revision, self._declared, self._server.info, self._server.instructions)
+        return initialize_result(revision, declared, self._server.info, self._server.instructions)
 
     async def _run(self, request: Request, reply: Reply, headers: Any, work: _Work) -> None:
         error: RpcError
