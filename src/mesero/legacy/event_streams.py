@@ -38,6 +38,7 @@ class EventStream:
         number: Its number in the session.
         primes: Whether a connection begins with an event that has only an id, so that the client can come
             back even before the first message.
+        is_once: Whether nobody can come back at all.
     """
 
     __slots__ = (
@@ -53,6 +54,7 @@ class EventStream:
         "count",
         "is_complete",
         "is_kept",
+        "is_once",
         "number",
         "primes",
         "size",
@@ -60,9 +62,10 @@ class EventStream:
         "written",
     )
 
-    def __init__(self, store: EventStore, number: int, *, primes: bool) -> None:
+    def __init__(self, store: EventStore, number: int, *, primes: bool, is_once: bool = False) -> None:
         self.number = number
         self.primes = primes
+        self.is_once = is_once
         self.count = 0
         """How many messages there were so far: the number of the last one."""
         self.written = 0
@@ -198,7 +201,7 @@ class EventStream:
         fresh = self._fresh()
         self.written = self.count
         self._lag = 0
-        if not self.is_kept:
+        if self.is_once:
             self._kept.clear()
             self.size = 0
         return b"".join(b"id: %d-%d\n" % (self.number, number) + encode_event(raw) for number, raw in fresh)
@@ -263,10 +266,10 @@ class EventStore:
     def __len__(self) -> int:
         return len(self._streams)
 
-    def open(self, *, primes: bool) -> EventStream:
+    def open(self, *, primes: bool, is_once: bool = False) -> EventStream:
         """A new stream. It is kept from its `EventStream.opening` on."""
         self._last_number += 1
-        return EventStream(self, self._last_number, primes=primes)
+        return EventStream(self, self._last_number, primes=primes, is_once=is_once)
 
     def keep(self, stream: EventStream) -> None:
         """Keep a stream from now on."""

@@ -96,7 +96,7 @@ class _SseSession:
     """A session and its stream."""
 
     def __init__(self, server: Server) -> None:
-        self.stream: EventStream = EventStore(0).open(primes=False)
+        self.stream: EventStream = EventStore(0).open(primes=False, is_once=True)
         self.mark = self.stream.attach()
         self._session = ServerSession(server, self.stream.append, drain=self.stream.drain)
         self._tasks: set[asyncio.Task[None]] = set()
