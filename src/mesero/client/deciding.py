@@ -313,7 +313,8 @@ class Decider:
         changes = {"happening": outcome.happening, "status": outcome.status, sent: outcome.answer}
         self._seen = msgspec.structs.replace(self._seen, **changes)
         if outcome.error is not None:
-            self._errors.append((self._spec.name if sent == "probe" else "initialize", outcome.error))
+            handshake = "initialize" if self._open_events is None or self._kind != "sse" else "HTTP+SSE"
+            self._errors.append((self._spec.name if sent == "probe" else handshake, outcome.error))
         says_more = self._seen.probe is None or not isinstance(outcome.answer, Initialized)
         if sent == "probe" or (self._evidence and says_more):
             self._evidence.append(_evidence_of(sent, outcome))
