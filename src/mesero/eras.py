@@ -334,7 +334,9 @@ def _from_silence(seen: Observation, legacy: Sequence[str]) -> Verdict:
 
 
 def _from_end(seen: Observation, legacy: Sequence[str]) -> Verdict:
-    if seen.transport == "stdio" and not seen.was_restarted and "probe" in seen.sent:
+    # A refusal may have been its last word.
+    was_killed_by_probe = "probe" in seen.sent and (seen.probe is None or isinstance(seen.probe, Refused))
+    if seen.transport == "stdio" and was_killed_by_probe and not seen.was_restarted:
         return Verdict("restart", "the server ended after the probe", _first(legacy))
     return Verdict("outage", "the connection ended")
 

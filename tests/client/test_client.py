@@ -61,6 +61,7 @@ async def test_a_closed_client_is_not_opened_again():
 async def test_a_connect_that_fails_leaves_nothing_open():
     server = scripted_server(answers_discover=False)
     server.expect("server/discover").hang_up()
+    server.expect("initialize").hang_up()
     before = len(asyncio.all_tasks())
     with server, pytest.raises(DisconnectedError):
         await Client.connect(server)

@@ -259,12 +259,22 @@ for request in logged():
 """
 
 
-@pytest.mark.parametrize("body", [DIES_AT_ONCE, DIES_AT_THE_NEXT_MESSAGE])
+REFUSES_AND_DIES = """
+for request in logged():
+    if request["method"] == "server/discover":
+        refuse(request, -32600)
+        sys.exit(3)
+    if "id" in request:
+        serve(request)
+"""
+
+
+@pytest.mark.parametrize("body", [DIES_AT_ONCE, DIES_AT_THE_NEXT_MESSAGE, REFUSES_AND_DIES])
 async def test_a_server_that_the_probe_kills_is_started_again_for_the_handshake_and_remembered(older, body):
     server = older(body)
     async with connected(server) as client:
         assert client.server.era == "legacy"
-        assert re.search(r"the server ended \d+ ms after the probe", client.server.verdict)
+        assert re.search(r"the server ended \d+ ms after (the probe|initialize)", client.server.verdict)
         assert await works(client)
         assert client.transport._starts.maxlen - len(client.transport._starts) == 4
     assert server.log.count("started") == 2
