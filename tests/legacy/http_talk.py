@@ -115,8 +115,7 @@ class HttpTalk:
     def request(self, method, params=None, *, id=None):
         if id is None:
             self._last_id += 1
-            id = self._last_id
-        message = {"jsonrpc": "2.0", "id": id, "method": method}
+        message = {"jsonrpc": "2.0", "id": self._last_id if id is None else id, "method": method}
         return message if params is None else {**message, "params": params}
 
     async def initialize(self, capabilities=None, **changes):

@@ -23,7 +23,7 @@ def open_sessions(app):
     return len(app.sessions)
 
 
-# -- the beginning -------------------------------------------------------------------------------------------
+# -- the beginning ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("revision", HANDSHAKE_REVISIONS)
@@ -88,7 +88,7 @@ async def test_a_request_before_initialized_is_refused_and_a_ping_is_not():
     await app.aclose()
 
 
-# -- which session -------------------------------------------------------------------------------------------
+# -- which session ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("method", ["tools/list", "ping"])
@@ -161,7 +161,7 @@ async def test_two_sessions_know_nothing_of_each_other():
         assert server.cancelled == [5]
 
 
-# -- the revision in the header ------------------------------------------------------------------------------
+# -- the revision in the header --------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("revision", HANDSHAKE_REVISIONS)
@@ -195,7 +195,7 @@ async def test_a_revision_that_this_server_does_not_speak_is_400():
         assert "2025-11-25" in exchange.json["error"]["message"]
 
 
-# -- requests that need no session, beside one -----------------------------------------------------------------
+# -- requests that need no session, beside one -----------------------------------------------------------
 
 
 def stateless(**changes):
@@ -252,7 +252,7 @@ async def test_a_server_without_handshake_revisions_opens_no_session():
     assert (refused.status, refused.headers["allow"]) == (405, "POST")
 
 
-# -- what is never answered ------------------------------------------------------------------------------------
+# -- what is never answered ------------------------------------------------------------------------------
 
 
 async def test_notifications_and_responses_are_202_without_a_body():
@@ -280,7 +280,7 @@ async def test_what_is_no_message_is_400_and_the_session_goes_on():
         assert (await talk.send(talk.request("ping"))).json["result"] == {}
 
 
-# -- questions -------------------------------------------------------------------------------------------------
+# -- questions -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("revision", ["2025-06-18", "2025-11-25"])
@@ -304,7 +304,7 @@ async def test_who_accepts_no_event_stream_is_406_since_no_question_could_be_ask
         assert exchange.status == 406
 
 
-# -- arrays of messages ----------------------------------------------------------------------------------------
+# -- arrays of messages ----------------------------------------------------------------------------------
 
 
 async def test_an_array_is_answered_with_an_array_in_the_revision_that_has_them():
@@ -346,7 +346,7 @@ async def test_an_array_in_another_revision_is_400(revision):
         assert (exchange.status, exchange.json["error"]["code"]) == (400, -32600)
 
 
-# -- the end ---------------------------------------------------------------------------------------------------
+# -- the end ---------------------------------------------------------------------------------------------
 
 
 async def test_delete_ends_the_session_and_what_runs_in_it():
@@ -441,7 +441,7 @@ async def test_many_sessions_and_their_streams_leave_nothing_behind():
     await until(lambda: len(asyncio.all_tasks()) == before)
 
 
-# -- without sessions ------------------------------------------------------------------------------------------
+# -- without sessions ------------------------------------------------------------------------------------
 
 
 async def alone(message, *, revision=None, app=None, **changes):
@@ -449,7 +449,12 @@ async def alone(message, *, revision=None, app=None, **changes):
     return await talk.send(message, mcp_protocol_version=revision, **changes)
 
 
-ADD = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "add", "arguments": {"a": 1, "b": 2}}}
+ADD = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "tools/call",
+    "params": {"name": "add", "arguments": {"a": 1, "b": 2}},
+}
 
 
 @pytest.mark.parametrize("session_id", [None, "whatever"])
@@ -484,7 +489,9 @@ async def test_without_sessions_progress_comes_on_the_stream_of_the_call():
     params = {"name": "count", "arguments": {"to": 2}, "_meta": {"progressToken": 1}}
     exchange = await alone({**ADD, "params": params}, revision="2025-06-18")
 
-    assert [message.get("method") for message in messages_of(exchange)] == ["notifications/progress"] * 2 + [None]
+    assert [message.get("method") for message in messages_of(exchange)] == ["notifications/progress"] * 2 + [
+        None
+    ]
 
 
 async def test_without_sessions_arrays_are_served_where_the_revision_has_them():
@@ -513,7 +520,7 @@ async def test_without_sessions_a_client_that_leaves_cancels_its_call():
     assert server.cancelled == [9]
 
 
-# -- who may come in -------------------------------------------------------------------------------------------
+# -- who may come in -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("method", ["POST", "GET", "DELETE"])

@@ -6,8 +6,16 @@ import json
 import pytest
 
 import mesero
-
-from tests.legacy.http_talk import HttpTalk, build_server, events_of, last_id_of, messages_of, talking, text_of, until
+from tests.legacy.http_talk import (
+    HttpTalk,
+    build_server,
+    events_of,
+    last_id_of,
+    messages_of,
+    talking,
+    text_of,
+    until,
+)
 
 CHANGED = "notifications/tools/list_changed"
 
@@ -45,7 +53,7 @@ def uris_of(exchange):
     return [message["params"]["uri"] for message in messages_of(exchange)]
 
 
-# -- what is said unasked ------------------------------------------------------------------------------------
+# -- what is said unasked --------------------------------------------------------------------------------
 
 
 async def test_a_listener_hears_of_changes():
@@ -138,7 +146,7 @@ async def test_too_many_listeners_are_409_until_one_leaves():
             await leave(listener)
 
 
-# -- who comes back ------------------------------------------------------------------------------------------
+# -- who comes back --------------------------------------------------------------------------------------
 
 
 async def test_a_listener_that_comes_back_gets_what_it_missed_and_what_follows():
@@ -277,7 +285,7 @@ async def test_a_call_that_is_cancelled_ends_its_stream_without_an_answer():
         assert sorted(server.cancelled) == [1, 2]
 
 
-# -- letting go before the end -------------------------------------------------------------------------------
+# -- letting go before the end ---------------------------------------------------------------------------
 
 
 async def test_a_call_may_let_go_of_its_connection_and_is_polled():
@@ -318,7 +326,7 @@ async def test_a_silent_call_gets_an_id_to_come_back_to_when_its_stream_begins()
         assert text_of(messages_of(again)[-1]) == "silent"
 
 
-# -- slow readers, and bounds --------------------------------------------------------------------------------
+# -- slow readers, and bounds ----------------------------------------------------------------------------
 
 
 async def test_a_call_waits_while_its_client_does_not_read():

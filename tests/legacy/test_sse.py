@@ -146,9 +146,9 @@ async def test_the_end_of_the_stream_is_the_end_of_the_session_and_of_what_runs_
 async def test_arrays_are_served_in_the_revision_that_has_them():
     app = build_server().asgi(**PATHS)
     talk = await SseTalk(app).open("2025-03-26")
-    await talk.send([{"jsonrpc": "2.0", "id": id, "method": "ping"} for id in (1, 2)])
+    await talk.send([{"jsonrpc": "2.0", "id": number, "method": "ping"} for number in (1, 2)])
 
-    assert [(await talk.answer_to(id))["result"] for id in (1, 2)] == [{}, {}]
+    assert [(await talk.answer_to(number))["result"] for number in (1, 2)] == [{}, {}]
     await talk.leave()
 
 
@@ -227,9 +227,9 @@ async def test_the_end_of_the_application_ends_the_streams():
 async def test_nothing_of_what_was_said_is_kept():
     app = build_server().asgi(**PATHS)
     talk = await SseTalk(app).open()
-    for id in range(1, 20):
-        await talk.call("count", {"to": 3}, id=id)
-        await talk.answer_to(id)
+    for number in range(1, 20):
+        await talk.call("count", {"to": 3}, id=number)
+        await talk.answer_to(number)
     (session,) = app.sessions._sse._open.values()
 
     assert session.stream.size == 0
