@@ -3,8 +3,10 @@
 import asyncio
 from contextlib import asynccontextmanager
 
+from mesero.errors import ResourceNotFoundError, RpcError
 from mesero.revisions.judge import check_message
-from tests.server.talking import Talk, meta
+from mesero.server import Context
+from tests.server.talking import Talk, meta, quiet_server
 
 HANDSHAKE_REVISIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 EVERYTHING = {
@@ -23,6 +25,63 @@ ME = {"name": "test", "version": "1"}
 def notification(method, params=None):
     message = {"jsonrpc": "2.0", "method": method}
     return message if params is None else {**message, "params": params}
+
+
+def notes_server(**options):
+    """A bit of everything, and a gate to wait at."""
+    server = quiet_server(instructions="Be kind.", **options)
+    server.gate = asyncio.Event()
+    server.has_begun = asyncio.Event()
+    server.ended = []
+
+    @server.tool
+    async def add(a: int, b: int) -> int:
+        return a + b
+
+    @server.tool
+    async def wait() -> str:
+        server.has_begun.set()
+        try:
+            await server.gate.wait()
+        except asyncio.CancelledError:
+            server.ended.append("cancelled")
+            raise
+        return "waited"
+
+    @server.tool
+    async def fail(code: int) -> str:
+        raise RpcError("so it is", code=code) if code else ValueError("no code")
+
+    @server.tool
+    async def work(ctx: Context) -> str:
+        await ctx.log("debug", "beginning")
+        await ctx.report_progress(1, 2, "half")
+        await ctx.log("warning", {"is": "odd"}, logger="here")
+        await ctx.report_progress(2, 2)
+        return "worked"
+
+    @server.tool
+    async def who(ctx: Context) -> dict[str, str | None]:
+        info = ctx.client.info
+        return {"name": info and info.name, "revision": ctx.client.revision}
+
+    @server.resource("notes://one")
+    def one() -> str:
+        return "first"
+
+    @server.resource("notes://{id}")
+    def note(id: str) -> str:
+        raise ResourceNotFoundError(f"notes://{id}")
+
+    @server.prompt
+    def greet(name: str) -> str:
+        return f"Greet {name}"
+
+    @server.completion("greet", "name")
+    def names(typed: str) -> list[str]:
+        return [name for name in ("Ana", "Ben") if name.startswith(typed)]
+
+    return server
 
 
 class SessionTalk(Talk):

@@ -5,8 +5,7 @@ import pytest
 
 from mesero.legacy.announcements import Announcements
 from mesero.server.bus import Change
-from tests.legacy.session_talk import HANDSHAKE_REVISIONS, SessionTalk, in_session, notification
-from tests.legacy.test_serving import notes_server
+from tests.legacy.session_talk import HANDSHAKE_REVISIONS, SessionTalk, in_session, notes_server, notification
 from tests.server.talking import quiet_server
 
 UPDATED = "notifications/resources/updated"

@@ -6,8 +6,7 @@ import pytest
 from mesero.errors import InvalidRequestError
 from mesero.jsonrpc import Notification, Request
 from mesero.legacy.batches import MAX_BATCH, BatchedReply, read_batch
-from tests.legacy.session_talk import HANDSHAKE_REVISIONS, in_session, notification
-from tests.legacy.test_serving import notes_server
+from tests.legacy.session_talk import HANDSHAKE_REVISIONS, in_session, notes_server, notification
 
 MARCH = "2025-03-26"
 

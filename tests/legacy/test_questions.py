@@ -63,7 +63,7 @@ def curious_server():
     async def count(ctx: Context) -> list[int]:
         made = []
 
-        def make():
+        async def make():
             made.append(len(made))
             return made
 
@@ -293,6 +293,17 @@ async def test_one_refusal_withdraws_the_other_questions_of_the_round():
         talk.reply(last, error={"code": -5, "message": "no"})
         assert "no (-5)" in await text_of(talk, request)
         assert len(talk.notifications("notifications/cancelled")) == 2
+
+
+async def test_no_questions_have_no_answers():
+    server = quiet_server()
+
+    @server.tool
+    async def nothing(ctx: Context) -> int:
+        return len(await ctx.ask({}))
+
+    async with in_session(server) as talk:
+        assert (await talk.answer_to(call(talk, "nothing")))["result"]["structuredContent"] == {"result": 0}
 
 
 async def test_a_value_is_made_once():

@@ -4,8 +4,7 @@ import pytest
 
 import mesero
 from mesero.errors import UsageError
-from tests.legacy.session_talk import in_session, notification
-from tests.legacy.test_serving import notes_server
+from tests.legacy.session_talk import in_session, notes_server, notification
 
 
 async def test_a_request_by_no_way_in_is_refused_with_both():

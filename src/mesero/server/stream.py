@@ -271,6 +271,8 @@ class StreamConnection:
         """Cancel everything that still runs for this client."""
         self.flush()
         self._is_closed = True
+        # Nobody waits for a client that is not served any more.
+        self.resume_writing()
         if self._session is not None:
             await self._session.aclose()
         tasks = tuple(self._tasks)
