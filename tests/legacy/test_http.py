@@ -1,7 +1,6 @@
 """Sessions over HTTP: how they begin, what names them, how they end, and what does not belong to them."""
 
 import asyncio
-import json
 
 import pytest
 
@@ -9,7 +8,6 @@ from mesero.revisions import HANDSHAKE_REVISIONS
 from tests.legacy.http_talk import (
     HttpTalk,
     build_server,
-    events_of,
     messages_of,
     talking,
     text_of,
@@ -439,85 +437,6 @@ async def test_many_sessions_and_their_streams_leave_nothing_behind():
         assert len(server.subscriptions) == 1
     assert len(server.subscriptions) == 0
     await until(lambda: len(asyncio.all_tasks()) == before)
-
-
-# -- without sessions ------------------------------------------------------------------------------------
-
-
-async def alone(message, *, revision=None, app=None, **changes):
-    talk = HttpTalk(app or build_server().asgi(legacy_sessions=False))
-    return await talk.send(message, mcp_protocol_version=revision, **changes)
-
-
-ADD = {
-    "jsonrpc": "2.0",
-    "id": 1,
-    "method": "tools/call",
-    "params": {"name": "add", "arguments": {"a": 1, "b": 2}},
-}
-
-
-@pytest.mark.parametrize("session_id", [None, "whatever"])
-@pytest.mark.parametrize("revision", [*HANDSHAKE_REVISIONS, None])
-async def test_without_sessions_each_request_is_served_by_itself(revision, session_id):
-    exchange = await alone(ADD, revision=revision, mcp_session_id=session_id)
-
-    assert exchange.status == 200
-    assert text_of(exchange.json) == "3"
-    assert "resultType" not in exchange.json["result"]
-    assert ("structuredContent" in exchange.json["result"]) == (revision in {"2025-06-18", "2025-11-25"})
-
-
-async def test_without_sessions_initialize_is_answered_and_nothing_is_agreed_on_for_others():
-    app = build_server().asgi(legacy_sessions=False)
-    exchange = await HttpTalk(app, "2025-11-25").initialize()
-
-    assert exchange.json["result"]["protocolVersion"] == "2025-11-25"
-    assert "mcp-session-id" not in exchange.headers
-    assert (await HttpTalk(app).notify("notifications/initialized")).status == 202
-    assert "structuredContent" not in (await alone(ADD, app=app)).json["result"]
-
-
-async def test_without_sessions_nothing_can_be_asked():
-    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "confirm"}}
-    exchange = await alone(call, revision="2025-11-25")
-
-    assert "without sessions" in json.dumps(exchange.json)
-
-
-async def test_without_sessions_progress_comes_on_the_stream_of_the_call():
-    params = {"name": "count", "arguments": {"to": 2}, "_meta": {"progressToken": 1}}
-    exchange = await alone({**ADD, "params": params}, revision="2025-06-18")
-
-    assert [message.get("method") for message in messages_of(exchange)] == ["notifications/progress"] * 2 + [
-        None
-    ]
-
-
-async def test_without_sessions_arrays_are_served_where_the_revision_has_them():
-    app = build_server().asgi(legacy_sessions=False)
-    assert [answer["id"] for answer in (await alone([ADD], app=app)).json] == [1]
-    assert (await alone([{"jsonrpc": "2.0", "method": "notifications/x"}], app=app)).status == 202
-    assert (await alone([ADD], app=app, revision="2025-06-18")).status == 400
-
-
-@pytest.mark.parametrize("method", ["GET", "DELETE"])
-async def test_without_sessions_there_is_neither_a_stream_nor_an_end(method):
-    talk = HttpTalk(build_server().asgi(legacy_sessions=False))
-    exchange = await talk.finish(talk.start(method))
-
-    assert (exchange.status, exchange.headers["allow"]) == (405, "POST")
-
-
-async def test_without_sessions_a_client_that_leaves_cancels_its_call():
-    server = build_server()
-    talk = HttpTalk(server.asgi(legacy_sessions=False))
-    call = talk.start_call("wait", id=9, mcp_protocol_version="2025-11-25")
-    await call.until(lambda: call.sent and events_of(call))
-    call.disconnect()
-    await talk.finish(call)
-
-    assert server.cancelled == [9]
 
 
 # -- who may come in -------------------------------------------------------------------------------------

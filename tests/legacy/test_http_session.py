@@ -342,8 +342,8 @@ async def test_a_call_waits_while_its_client_does_not_read():
 
     async with talking(server=server) as talk:
         call = talk.start_call("chatter", id=5)
-        await until(lambda: said)
         call.room.clear()
+        await until(lambda: said)
         count = -1
         while count != len(said):
             count = len(said)
