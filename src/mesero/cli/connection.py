@@ -45,6 +45,7 @@ class ConnectionOptions(msgspec.Struct, frozen=True, kw_only=True):
     stderr: bool = False
     log_level: str | None = None
     no_discover: bool = False
+    era: str | None = None
     answer: list[str] = []
     accept: bool = False
     decline: bool = False
@@ -86,6 +87,14 @@ def _options(  # noqa: PLR0917 - never called: the parser reads the names, types
     no_discover: Annotated[
         bool, typer.Option("--no-discover", help="Do not ask what the server offers.")
     ] = False,
+    era: Annotated[
+        str | None,
+        typer.Option(
+            "--era",
+            metavar="ERA",
+            help="What the server speaks, instead of finding out: modern, legacy, or a revision.",
+        ),
+    ] = None,
     answer: Annotated[
         list[str] | None,
         typer.Option(
@@ -119,6 +128,8 @@ class Connection:
         self.terminal = Terminal(self.output)
         self.progress = ProgressDisplay(self.output)
         self._command = command
+        self.wants_discovery: bool | None = None
+        """Whether the server is asked what it offers although its era is given; None when not."""
 
     def take_target(self, words: Sequence[str] | None) -> tuple[Target, list[str]]:
         """The target, checked against the options, and the words that are left.
@@ -160,7 +171,8 @@ class Connection:
             "name": "mesero-cli",
             "elicit": questions.elicit,
             "elicit_url": questions.elicit_url,
-            "discover": not options.no_discover,
+            "discover": False if options.no_discover else self.wants_discovery,
+            "era": options.era,
         }
         if options.timeout is not None:
             settings["timeout_s"] = settings["connect_timeout_s"] = options.timeout

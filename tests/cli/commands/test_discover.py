@@ -1,4 +1,5 @@
 import json
+import re
 import sys
 
 from tests.cli.programs import invoke
@@ -64,3 +65,45 @@ def test_a_list_that_cannot_be_had_does_not_hide_the_rest():
 def test_words_too_many_and_no_discovery_are_usage_errors(notes):
     assert invoke(["discover", notes, "more"]).exit_code == 2
     assert invoke(["discover", notes, "--no-discover"]).exit_code == 2
+
+
+OLD = """
+import json, sys
+for line in sys.stdin:
+    request = json.loads(line)
+    if "id" not in request:
+        continue
+    if request["method"] == "initialize":
+        result = {"protocolVersion": "2025-06-18", "serverInfo": {"name": "old", "version": "3"}}
+        answer = {"result": {"capabilities": {"tools": {}}, **result}}
+    elif request["method"] == "tools/list":
+        answer = {"result": {"tools": []}}
+    else:
+        answer = {"error": {"code": -32601, "message": "unknown"}}
+    print(json.dumps({"jsonrpc": "2.0", "id": request["id"], **answer}), flush=True)
+"""
+
+
+def test_a_server_of_the_older_era_is_shown_with_the_evidence_for_it():
+    lines = invoke(["discover", "--", sys.executable, "-c", OLD]).stdout.splitlines()
+    assert lines[0] == "old 3 speaks 2025-06-18 (legacy)"
+    assert re.fullmatch(r"  because: the probe was answered -32601 in \d+ ms", lines[1])
+    assert lines[2] == ""
+    assert "  tools        0" in lines
+
+
+def test_an_era_can_be_given():
+    found = json.loads(
+        invoke(["discover", "--json", "--era", "legacy", "--", sys.executable, "-c", OLD]).stdout
+    )
+    assert found["era"] == "legacy"
+    assert found["verdict"].startswith("era= says so")
+    assert found["decision"]["revision"] == "2025-06-18"
+    assert invoke(["discover", "--era", "modern", "--", sys.executable, "-c", OLD]).exit_code == 4
+    assert invoke(["discover", "--era", "1999", "--", sys.executable, "-c", OLD]).exit_code == 2
+
+
+def test_a_given_era_is_asked_what_it_offers(notes):
+    assert invoke(["discover", notes, "--era", "modern"]).stdout.startswith(
+        "notes 1.2 (Notes) speaks 2026-07-28"
+    )

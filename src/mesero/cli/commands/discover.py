@@ -23,6 +23,7 @@ EXAMPLES = """\
   mesero discover https://example.com/mcp
   mesero discover notes.py
   mesero discover -- uvx mcp-server-time
+  mesero discover --era legacy -- uvx mcp-server-time
 """
 
 
@@ -36,6 +37,7 @@ def command(
     """Show a server's name, revision and instructions, what it offers, and what it may ask of this client."""
     if connection.options.no_discover:
         raise UsageError("discover without discovering has nothing to show")
+    connection.wants_discovery = True
     found, rest = connection.take_target(target)
     if rest:
         raise UsageError(f"{rest[0]!r} is one word too many")
@@ -80,6 +82,7 @@ def _document_of(
         "era": facts.era,
         "revision": facts.revision,
         "verdict": facts.verdict,
+        "decision": facts.decision,
         "supported": list(facts.supported),
         "capabilities": facts.capabilities,
         "counts": counts,
@@ -97,7 +100,7 @@ def _lines_of(facts: ServerFacts, counts: dict[str, int | str], asks: dict[str, 
     lines = [
         f"{name}{title} speaks {facts.revision} ({facts.era})",
         f"  because: {safe_line(facts.verdict)}",
-        f"  it supports: {safe_line(', '.join(facts.supported))}",
+        *([f"  it supports: {safe_line(', '.join(facts.supported))}"] if facts.era == "modern" else []),
         "",
         "What the server offers",
         *_offer_lines(facts.capabilities or ServerCapabilities(), counts),
