@@ -1,7 +1,9 @@
-"""Servers of the older era, as scripts: how each takes the probe is in the test."""
+"""Servers of the older era, as scripts, and clients of them that are in a hurry."""
 
 import textwrap
+from contextlib import asynccontextmanager
 
+from mesero import Client
 from tests.transports.children import script_command
 
 _ANSWERS = """
@@ -54,3 +56,44 @@ class OlderServer:
     @property
     def log(self):
         return self._log.read_text().split() if self._log.exists() else []
+
+
+QUICK_S = 0.3
+
+
+@asynccontextmanager
+async def connected(server, **settings):
+    """A client of a server that waits for nothing for long."""
+    hurry = {"probe_s": QUICK_S, "connect_timeout_s": 10.0}
+    async with Client(server.command, **{**hurry, **settings}) as client:
+        yield client
+
+
+async def works(client):
+    return bool((await client.call_tool("any")).text)
+
+
+REFUSES = """
+for request in logged():
+    if "id" in request:
+        serve(request)
+"""
+
+DIES_AT_ONCE = """
+for request in logged():
+    if request["method"] == "server/discover":
+        sys.exit(3)
+    if "id" in request:
+        serve(request)
+"""
+
+SLOW = """
+for request in logged():
+    if request["method"] == "server/discover":
+        time.sleep(0.6)
+        discover(request)
+    elif request["method"] == "tools/call":
+        result(request, "done")
+    elif "id" in request:
+        refuse(request)
+"""

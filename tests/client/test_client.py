@@ -9,6 +9,7 @@ import pytest
 from mesero import Client
 from mesero.errors import ClosedError, DisconnectedError, UsageError
 from mesero.testing import scripted_server
+from tests.client.older_servers import REFUSES, connected
 from tests.client.talking import TEXT, requests_in, talk
 from tests.transports.children import is_alive, open_descriptors, script_command, until
 
@@ -228,3 +229,20 @@ async def test_closing_cancels_nothing_that_was_answered():
         server.expect("tools/call").answer(content=TEXT)
         await client.call_tool("any")
     assert requests_in(wire, "notifications/cancelled") == []
+
+
+# --- roots ---
+
+
+async def test_a_server_with_a_session_is_told_that_the_roots_changed(older):
+    server = older(REFUSES)
+    async with connected(server, roots=["/tmp"]) as client:
+        await client.announce_roots()
+        await client.call_tool("any")
+    assert "notifications/roots/list_changed" in server.log
+
+
+async def test_a_stateless_server_is_not_told_that_the_roots_changed():
+    async with talk(roots=["/tmp"]) as (client, _, wire):
+        await client.announce_roots()
+        assert [message["method"] for message in wire.sent] == ["server/discover"]

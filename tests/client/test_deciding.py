@@ -1,26 +1,27 @@
 """What the answers of a server tell, and which revision is spoken: every row of the table."""
 
-import re
-from contextlib import asynccontextmanager
+import asyncio
+import contextlib
+import json
 
 import msgspec
 import pytest
-from msgspec import UNSET
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from mesero import Client
-from mesero.client import Decision, calling, deciding
+from mesero.client import calling, deciding
 from mesero.client import client as client_module
 from mesero.eras import LEGACY_REVISIONS, MODERN_REVISIONS
 from mesero.errors import (
-    CallTimeoutError,
-    DisconnectedError,
     HeaderMismatchError,
+    MeseroError,
     MissingClientCapabilityError,
     NoCommonRevisionError,
     UnsupportedRevisionError,
 )
 from mesero.testing import scripted_server
-from tests.client.older_servers import OlderServer
+from mesero.transports.memory import MemoryTransport
 from tests.client.talking import TEXT, requests_in, talk
 
 VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
@@ -177,393 +178,72 @@ async def test_errors_of_this_era_are_reported_as_they_are(code, kind):
         await Client.connect(server)
 
 
-# -- commands: every row of the table --------------------------------------------------------------
-
-QUICK_S = 0.3
-
-
-@pytest.fixture
-def older(tmp_path):
-    return lambda body: OlderServer(tmp_path, body)
-
-
-@asynccontextmanager
-async def connected(server, **settings):
-    async with Client(
-        server.command, **{"probe_s": QUICK_S, "connect_timeout_s": 10.0, **settings}
-    ) as client:
-        yield client
-
-
-async def works(client):
-    return bool((await client.call_tool("any")).text)
-
-
-REFUSES = """
-for request in logged():
-    if "id" in request:
-        serve(request)
-"""
-
-
-async def test_a_server_that_refuses_the_probe_gets_the_handshake(older):
-    server = older(REFUSES)
-    async with connected(server) as client:
-        facts = client.server
-        assert (facts.era, facts.revision, facts.name) == ("legacy", "2025-06-18", "old")
-        assert re.fullmatch(r"the probe was answered -32601 in \d+ ms", facts.verdict)
-        assert facts.capabilities.tools is not UNSET
-        assert await works(client)
-    assert server.log[:4] == ["started", "server/discover", "initialize", "notifications/initialized"]
-
-
-SILENT = """
-for request in logged():
-    if "id" in request and request["method"] != "server/discover":
-        serve(request)
-"""
-
-
-async def test_a_server_that_ignores_the_probe_gets_the_handshake_beside_it_and_is_remembered(older):
-    server = older(SILENT)
-    async with connected(server) as client:
-        assert client.server.era == "legacy"
-        assert client.server.verdict.startswith(
-            f"nothing answered the probe within {QUICK_S:g} s; initialize was"
-        )
-        assert await works(client)
-    assert server.log[:3] == ["started", "server/discover", "initialize"]
-    before = len(server.log)
-    async with connected(server) as client:
-        assert client.server.verdict.startswith("remembered: nothing answered the probe within")
-        assert await works(client)
-    assert server.log[before : before + 3] == ["started", "initialize", "notifications/initialized"]
-
-
-DIES_AT_ONCE = """
-for request in logged():
-    if request["method"] == "server/discover":
-        sys.exit(3)
-    if "id" in request:
-        serve(request)
-"""
-
-DIES_AT_THE_NEXT_MESSAGE = """
-was_probed = False
-for request in logged():
-    if was_probed:
-        sys.exit(1)
-    was_probed = request["method"] == "server/discover"
-    if "id" in request and not was_probed:
-        serve(request)
-"""
-
-
-REFUSES_AND_DIES = """
-for request in logged():
-    if request["method"] == "server/discover":
-        refuse(request, -32600)
-        sys.exit(3)
-    if "id" in request:
-        serve(request)
-"""
-
-
-@pytest.mark.parametrize("body", [DIES_AT_ONCE, DIES_AT_THE_NEXT_MESSAGE, REFUSES_AND_DIES])
-async def test_a_server_that_the_probe_kills_is_started_again_for_the_handshake_and_remembered(older, body):
-    server = older(body)
-    async with connected(server) as client:
-        assert client.server.era == "legacy"
-        assert re.search(r"the server ended \d+ ms after (the probe|initialize)", client.server.verdict)
-        assert await works(client)
-        assert client.transport._starts.maxlen - len(client.transport._starts) == 4
-    assert server.log.count("started") == 2
-    async with connected(server) as client:
-        assert await works(client)
-    assert server.log.count("started") == 3
-    assert server.log.count("server/discover") == 1
-
-
-async def test_with_remember_false_nothing_is_kept_and_nothing_looked_up(older):
-    server = older(DIES_AT_ONCE)
-    for _ in range(2):
-        async with connected(server, remember=False) as client:
-            assert await works(client)
-    assert server.log.count("server/discover") == 2
-
-
-async def test_a_server_that_fails_at_every_start_is_told_as_it_is(older):
-    server = older("sys.stderr.write('no key\\n'); sys.exit(2)")
-    with pytest.raises(DisconnectedError, match="no key") as caught:
-        async with connected(server):
-            pass
-    assert caught.value.exit_code == 2
-    assert server.log.count("started") == 2
-
-
-PINS = """
-pinned = False
-for request in logged():
-    if request["method"] == "server/discover":
-        time.sleep(0.6)
-        discover(request)
-    elif request["method"] == "initialize":
-        pinned = True
-        initialize(request)
-    elif "id" in request and request["method"] == "tools/call":
-        result(request, "pinned" if pinned else "free")
-"""
-
-
-async def test_a_slow_server_that_answers_both_is_used_as_it_was_pinned_and_waited_for_next_time(older):
-    server = older(PINS)
-    async with connected(server) as client:
-        assert (client.server.era, client.server.revision) == ("legacy", "2025-06-18")
-        assert (await client.call_tool("any")).text == "pinned"
-        assert client.server.decision.first_step == "patience"
-    async with connected(server) as client:
-        assert (client.server.era, client.server.revision) == ("modern", "2026-07-28")
-        assert (await client.call_tool("any")).text == "free"
-    assert server.log.count("initialize") == 1
-
-
-SLOW = """
-for request in logged():
-    if request["method"] == "server/discover":
-        time.sleep(0.6)
-        discover(request)
-    elif request["method"] == "tools/call":
-        result(request, "done")
-    elif "id" in request:
-        refuse(request)
-"""
-
-
-async def test_a_slow_server_that_refuses_the_handshake_is_modern(older):
-    server = older(SLOW)
-    for _ in range(2):
-        async with connected(server) as client:
-            assert client.server.era == "modern"
-            assert await works(client)
-    assert server.log.count("initialize") == 1
-
-
-async def test_a_handshake_refused_before_a_slow_probe_is_answered_waits_for_the_probe(older):
-    server = older(
-        """
-        probe = None
-        for request in logged():
-            if request["method"] == "server/discover":
-                probe = request
-            elif request["method"] == "initialize":
-                refuse(request)
-                time.sleep(0.1)
-                discover(probe)
-            elif "id" in request:
-                result(request, "done")
-        """
-    )
-    async with connected(server) as client:
-        assert client.server.era == "modern"
-        assert await works(client)
-
-
-async def test_a_handshake_that_is_never_answered_does_not_hide_a_discovery(older):
-    server = older(
-        """
-        for request in logged():
-            if request["method"] == "server/discover":
-                time.sleep(0.6)
-                discover(request)
-            elif request["method"] == "tools/call":
-                result(request, "done")
-        """
-    )
-    async with connected(server, connect_timeout_s=1.5) as client:
-        assert client.server.era == "modern"
-        assert await works(client)
-
-
-async def test_a_server_that_never_says_a_word_is_a_timeout(older):
-    server = older("for request in logged(): pass")
-    with pytest.raises(CallTimeoutError, match=r"no answer to server/discover within 1 s"):
-        async with connected(server, connect_timeout_s=1.0):
-            pass
-    assert server.log[:3] == ["started", "server/discover", "initialize"]
-
-
-async def test_a_server_that_refuses_both_is_quoted_with_both(older):
-    server = older("for request in logged():\n    refuse(request)")
-    with pytest.raises(NoCommonRevisionError) as caught:
-        async with connected(server):
-            pass
-    assert "it answered server/discover with: cannot do that (-32601)" in str(caught.value)
-    assert "it answered initialize with: cannot do that (-32601)" in str(caught.value)
-    assert caught.value.ours == (*MODERN_REVISIONS, *LEGACY_REVISIONS)
-
-
-async def test_older_revisions_in_the_refusal_are_offered_the_newest_first(older):
-    server = older(
-        """
-        for request in logged():
-            if request["method"] == "server/discover":
-                refuse(request, -32022, supported=["2024-11-05", "2025-03-26"], requested="2026-07-28")
-            elif request["method"] == "initialize":
-                initialize(request, request["params"]["protocolVersion"])
-        """
-    )
-    async with connected(server) as client:
-        assert client.server.revision == "2025-03-26"
-
-
-async def test_a_handshake_refused_for_its_revision_has_the_probe_sent_once_more(older):
-    server = older(
-        """
-        probes = 0
-        for request in logged():
-            if request["method"] == "initialize":
-                refuse(request, -32022, supported=["2026-07-28"], requested="2025-11-25")
-            elif request["method"] == "server/discover":
-                probes += 1
-                refuse(request) if probes == 1 else discover(request)
-        """
-    )
-    async with connected(server) as client:
-        assert client.server.era == "modern"
-    assert server.log == ["started", "server/discover", "initialize", "server/discover"]
-
-
-async def test_another_revision_than_the_one_offered_is_no_error_if_we_speak_it(older):
-    server = older("for request in logged():\n    'id' in request and initialize(request, '2024-11-05')")
-    async with connected(server, era="2025-03-26") as client:
-        assert client.server.revision == "2024-11-05"
-
-
-async def test_another_revision_than_the_one_offered_is_a_clear_error_if_we_do_not(older):
-    server = older("for request in logged():\n    'id' in request and initialize(request, '2020-01-01')")
-    with pytest.raises(NoCommonRevisionError, match=r"we speak .*2025-03-26.*the server speaks 2020-01-01"):
-        async with connected(server, era="2025-03-26"):
-            pass
-
-
-# -- pins and hints --------------------------------------------------------------------------------
-
-
-async def test_a_pin_to_the_older_era_sends_no_probe(older):
-    server = older(REFUSES)
-    async with connected(server, era="legacy") as client:
-        assert client.server.verdict.startswith("era= says so; initialize was answered in ")
-        assert await works(client)
-    assert server.log[:3] == ["started", "initialize", "notifications/initialized"]
-
-
-async def test_a_pin_to_the_older_era_does_not_try_the_other_one(older):
-    server = older("for request in logged():\n    refuse(request, -32022, supported=['2026-07-28'])")
-    with pytest.raises(UnsupportedRevisionError):
-        async with connected(server, era="legacy"):
-            pass
-    assert server.log == ["started", "initialize"]
-
-
-@pytest.mark.parametrize("era", ["modern", "2026-07-28"])
-async def test_a_pin_to_the_newer_era_sends_nothing(older, era):
-    server = older(REFUSES)
-    async with connected(server, era=era) as client:
-        assert client.server.verdict == "assumed: the server was not asked"
-        assert (client.server.era, client.server.revision) == ("modern", "2026-07-28")
-        assert await works(client)
-    assert server.log[:2] == ["started", "tools/call"]
-
-
-async def test_a_pin_to_the_newer_era_with_discovery_says_what_it_forbids(older):
-    server = older(REFUSES)
-    with pytest.raises(
-        NoCommonRevisionError, match="Without era= older revisions are tried as well"
-    ) as caught:
-        async with connected(server, era="modern", discover=True):
-            pass
-    assert caught.value.ours == MODERN_REVISIONS
-    assert server.log == ["started", "server/discover"]
-
-
-async def test_a_decision_can_be_stored_and_passed_in(older):
-    server = older(DIES_AT_ONCE)
-    async with connected(server, remember=False) as client:
-        stored = msgspec.json.encode(client.server.decision)
-    decision = msgspec.json.decode(stored, type=Decision)
-    async with connected(server, remember=False, era=decision) as client:
-        assert client.server.decision == decision
-        assert await works(client)
-    assert server.log.count("server/discover") == 1
-
-
-@pytest.mark.parametrize("first_step", ["initialize", "patience"])
-async def test_a_hint_that_does_not_fit_any_more_costs_one_question(older, first_step):
-    server = older(
-        """
-        for request in logged():
-            if request["method"] == "server/discover":
-                discover(request)
-            elif request["method"] == "tools/call":
-                result(request, "done")
-            elif "id" in request:
-                refuse(request)
-        """
-    )
-    hint = Decision(era="legacy", revision="2025-06-18", first_step=first_step)
-    async with connected(server, era=hint) as client:
-        assert client.server.era == "modern"
-        assert re.fullmatch(r"server/discover was answered in \d+ ms", client.server.verdict)
-        assert await works(client)
-
-
-async def test_a_hint_that_kills_the_server_costs_one_question(older):
-    server = older(
-        """
-        for request in logged():
-            if request["method"] == "initialize":
-                sys.exit(1)
-            if request["method"] == "server/discover":
-                discover(request)
-        """
-    )
-    hint = Decision(era="legacy", revision="2025-06-18", first_step="initialize")
-    async with connected(server, era=hint) as client:
-        assert client.server.era == "modern"
-    assert server.log == ["started", "initialize", "started", "server/discover"]
-
-
-# -- without the package for the older era ---------------------------------------------------------
-
-
-@pytest.fixture
-def no_sessions(monkeypatch):
-    monkeypatch.setattr(client_module, "has_sessions", lambda: False)
-
-
-async def test_without_the_package_the_error_says_so(older, no_sessions):
-    server = older(REFUSES)
-    with pytest.raises(NoCommonRevisionError, match="the part of mesero that speaks the older") as caught:
-        async with connected(server):
-            pass
-    assert caught.value.ours == MODERN_REVISIONS
-
-
-async def test_without_the_package_the_error_names_what_the_server_speaks(older, no_sessions):
-    server = older("for request in logged():\n    refuse(request, -32022, supported=['2025-06-18'])")
-    with pytest.raises(NoCommonRevisionError, match="the server speaks 2025-06-18"):
-        async with connected(server):
-            pass
-
-
-async def test_without_the_package_a_slow_server_is_waited_for(older, no_sessions):
-    server = older(SLOW)
-    async with connected(server) as client:
-        assert client.server.era == "modern"
-    assert "initialize" not in server.log
-
-
-async def test_without_the_package_the_older_era_cannot_be_pinned(older, no_sessions):
-    with pytest.raises(NoCommonRevisionError, match="is not there"):
-        async with connected(older(REFUSES), era="legacy"):
-            pass
+# -- any server at all --------------------------------------------------------------------------------
+
+
+def discovery(*revisions):
+    return {
+        "result": {"supportedVersions": revisions, "capabilities": {}, "ttlMs": 0, "cacheScope": "private"}
+    }
+
+
+ACTS = {
+    "discover": discovery("2026-07-28"),
+    "discover older": discovery("2025-06-18"),
+    "discover none": discovery("1999"),
+    "initialize": {"result": OLDER},
+    "other": {"result": {}},
+    "refuse": {"error": {"code": -32601, "message": "no"}},
+    "refuse revision": {"error": {"code": -32022, "message": "no", "data": {"supported": ["2026-07-28"]}}},
+    "refuse for older": {"error": {"code": -32022, "message": "no", "data": {"supported": ["2025-06-18"]}}},
+    "mismatch": {"error": {"code": -32020, "message": "no"}},
+    "silent": None,
+    "hang up": None,
+    "garbage": None,
+}
+
+
+class AnyPeer:
+    """A server that does one thing after the other, whatever it is asked, and at last only hangs up."""
+
+    def __init__(self, acts, seen, send, hang_up):
+        self.acts, self.seen, self.send, self.hang_up = acts, seen, send, hang_up
+
+    def receive_bytes(self, data):
+        for line in data.splitlines():
+            message = json.loads(line)
+            self.seen.append(message["method"])
+            if "id" in message:
+                self._act(self.acts.pop(0) if self.acts else "hang up", message["id"])
+
+    def _act(self, act, request_id):
+        if ACTS[act] is not None:
+            answer = {"jsonrpc": "2.0", "id": request_id, **ACTS[act]}
+            self.send(json.dumps(answer).encode() + b"\n")
+        elif act == "garbage":
+            self.send(b'{"id":"%d","result":[]}\n' % request_id)
+        elif act == "hang up":
+            self.hang_up()
+
+    async def aclose(self):
+        pass
+
+
+@given(st.lists(st.sampled_from(sorted(ACTS)), max_size=8))
+@settings(max_examples=150)
+def test_with_any_server_there_is_soon_a_connection_or_one_of_our_errors(acts):
+    seen = []
+
+    async def connect():
+        transport = MemoryTransport(lambda send, hang_up: AnyPeer(list(acts), seen, send, hang_up))
+        client = Client(transport, probe_s=0.01, connect_timeout_s=0.04)
+        with contextlib.suppress(MeseroError):
+            async with client:
+                assert client.server.revision in (*MODERN_REVISIONS, *LEGACY_REVISIONS)
+                assert client.server.verdict
+        return len(asyncio.all_tasks())
+
+    assert asyncio.run(connect()) == 1
+    # The probe and its repetition, the handshake and its repetition after a new start, and what ends them.
+    assert sum(method == "server/discover" for method in seen) <= 3
+    assert sum(method == "initialize" for method in seen) <= 3

@@ -344,6 +344,17 @@ class Client(ServerMethods):
             open_exchange, where=self.transport.target, on_notification=self._take_change, **settings
         )
 
+    async def announce_roots(self) -> None:
+        """Say that the ``roots`` have changed. A stateless server asks each time, so it is told nothing.
+
+        Raises:
+            UsageError: the client was given no roots.
+
+        https://modelcontextprotocol.io/specification/2025-11-25/client/roots#root-list-changes
+        """
+        if self._session is not None:
+            await self._session.announce_roots()
+
     def _take_change(self, notification: Notification) -> None:
         if notification.method not in _CHANGES:
             return

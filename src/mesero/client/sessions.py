@@ -87,6 +87,9 @@ class SessionCalls(Protocol):
     ) -> Listening:
         """Hear of changes; ``wanted`` is a filter as in ``subscriptions/listen``."""
 
+    async def announce_roots(self) -> None:
+        """Tell the server that the client's roots have changed."""
+
     async def aclose(self) -> None:
         """End the session, while the transport is still open. From any task, any number of times; bounded."""
 
