@@ -193,9 +193,7 @@ class HttpScript:
         self.sessions += 1
         lines = [f"Mcp-Session-Id: {self.session_id}"] if self.session_id else []
         result = introduction(self.revision, self.capabilities)
-        await connection.write(
-            full({"jsonrpc": "2.0", "id": request.id, "result": result}, "200 OK", *lines)
-        )
+        await connection.write(full({"jsonrpc": "2.0", "id": request.id, "result": result}, "200 OK", *lines))
 
 
 def verbs_of(server):

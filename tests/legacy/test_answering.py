@@ -71,7 +71,9 @@ async def test_a_person_may_decline_or_turn_away():
 
 async def test_ping_is_answered_with_nothing_while_everything_else_waits():
     never = asyncio.Event()
-    async with open_session(Script(tools__call=lambda *_: None), asked={"elicit": lambda _: never.wait()}) as (
+    async with open_session(
+        Script(tools__call=lambda *_: None), asked={"elicit": lambda _: never.wait()}
+    ) as (
         caller,
         server,
     ):

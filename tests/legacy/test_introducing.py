@@ -7,8 +7,8 @@ import pytest
 from mesero.errors import (
     CallTimeoutError,
     DisconnectedError,
-    InvalidResultError,
     InvalidRequestError,
+    InvalidResultError,
     NoCommonRevisionError,
     ProtocolError,
     RpcError,

@@ -53,6 +53,7 @@ class Session(msgspec.Struct, eq=False):
         connection: Which connection of the transport it belongs to.
         handshake: How far it is.
         server: What the server said of itself, None before it did.
+        is_lost: Whether the server knows nothing of it any more.
     """
 
     translator: Translator
@@ -60,6 +61,12 @@ class Session(msgspec.Struct, eq=False):
     connection: int
     handshake: Handshake
     server: InitializeResult | None = None
+    is_lost: bool = False
+
+    @property
+    def may_call(self) -> bool:
+        """Whether requests may be sent in it."""
+        return self.handshake.is_ready and not self.is_lost
 
 
 class Answering:

@@ -214,7 +214,7 @@ class SessionCaller(Requester):
         session = self._session
         if session is None:
             raise UsageError("the session was not begun")
-        if session.handshake.is_ready and session.connection == self._channel.connection:
+        if session.may_call and session.connection == self._channel.connection:
             return session
         renewing = self._renewing
         if renewing is None or renewing.done():
@@ -236,10 +236,11 @@ class SessionCaller(Requester):
     def _lose(self, error: MeseroError) -> None:
         """The server knows nothing of the session any more: nobody waits for anything in it."""
         if self._session is not None:
-            self._session.handshake.close()
+            self._session.is_lost = True
         self._answering.cancel_all()
         self._visits.end()
-        self._subscriptions.fail(error)
+        # What came before is still being read.
+        asyncio.get_running_loop().call_soon(self._subscriptions.fail, error)
 
     def _miss_changes(self) -> None:
         where = self.transport.target

@@ -79,6 +79,8 @@ class Hearing:
             if session is None:
                 continue
             if isinstance(message, Request):
+                if session.is_lost:
+                    continue  # Whoever asked is gone.
                 self._answering.take(session, message)
             elif isinstance(message, Notification):
                 self._hear(session, message, received)
