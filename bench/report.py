@@ -61,6 +61,14 @@ ROWS = (
     Row("http-client-memory", "memory of a client process, HTTP", "MB", 0.75, less_is_better=True),
     Row("http-server", "HTTP server, 16 connections, as installed", "calls/s", 14),
     Row("http-server-tuned", "HTTP server, 16 connections, rivals tuned", "calls/s", None),
+    Row("session-stdio-client-sequential", "2025-11-25: stdio client, sequential", "calls/s", 2),
+    Row("session-stdio-client-at-once", "2025-11-25: stdio client, 32 at once", "calls/s", 6),
+    Row("session-stdio-server-sequential", "2025-11-25: stdio server, sequential", "calls/s", 5),
+    Row("session-stdio-server-pipelined", "2025-11-25: stdio server, pipelined 32", "calls/s", 20),
+    Row("session-http-client-sequential", "2025-11-25: HTTP client, sequential", "calls/s", 2),
+    Row("session-http-client-at-once", "2025-11-25: HTTP client, 32 at once", "calls/s", 3),
+    Row("session-http-server", "2025-11-25: HTTP server, 16 connections, as installed", "calls/s", 14),
+    Row("session-http-server-tuned", "2025-11-25: HTTP server, rivals tuned", "calls/s", None),
     Row("import", "`from … import Client`, whole process", "ms", 1 / 6, less_is_better=True),
     Row("help", "`… --help`, whole process", "ms", 1 / 5, less_is_better=True),
 )
@@ -177,9 +185,11 @@ slows all of them.
 - Each client faces the same bare server and each server the same bare client: small programs of
   `bench/bare/`, written with msgspec and raw pipes or sockets, without any SDK. The column *bare* is the
   bare client against the bare server: what the rig itself can do.
-- Everything speaks revision 2026-07-28. The tool is the same everywhere, `async def add(a: int, b: int) ->
-  int`, no two calls of a sample have the same arguments, and every answer is checked (under wrk, which
-  replaces our socket load where it is installed, the calls are alike and only the statuses are checked).
+- Everything speaks revision 2026-07-28; in the rows that begin with 2025-11-25 it speaks that one, after
+  a handshake, over HTTP in one session (the rivals' tuned servers have none). The tool is the same
+  everywhere, `async def add(a: int, b: int) -> int`, no two calls of a sample have the same arguments,
+  and every answer is checked (under wrk, which replaces our socket load where it is installed, the calls
+  are alike and only the statuses are checked).
 - Clients list the 1000 tools once before calls are timed, so that all of them check results against output
   schemas. All clients run on asyncio's own event loop.
 - FastMCP's client is called by `call_tool_mcp` (no dataclass for the result). Logs are at WARNING, there is

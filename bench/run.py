@@ -32,7 +32,7 @@ from bench.venvs import prepare  # noqa: E402 - same
 BENCH = ROOT / "bench"
 SUBJECTS = ("mcp", "fastmcp", "mesero")
 TIMEOUT_S = 60.0
-GROUPS = ("stdio-client", "stdio-server", "http-client", "http-server", "import", "help")
+GROUPS = ("stdio-client", "stdio-server", "http-client", "http-server", "import", "help", "sessions")
 # Figure of a driver → end of the row's key.
 CLIENT_ROWS = {
     "sequential": "sequential",
@@ -103,12 +103,20 @@ class Bench:
         self.http_load = "raw sockets"
         rivals = {rival: str(prepare(rival)) for rival in ("mcp", "fastmcp")}
         self.pythons = {**rivals, "mesero": sys.executable, "bare": sys.executable}
+        self.era: tuple[str, ...] = ()
+        """What the bare programs and the client drivers are told; servers find out by themselves."""
 
     def bare(self, name: str) -> list[str]:
-        return [sys.executable, str(BENCH / "bare" / f"{name}.py")]
+        return [sys.executable, str(BENCH / "bare" / f"{name}.py"), *self.era]
+
+    def client(self, peer: str) -> list[str]:
+        return [*self.driver(peer, "client"), *self.era]
 
     def driver(self, peer: str, side: str) -> list[str]:
         return [self.pythons[peer], str(BENCH / "peers" / f"{peer}_{side}.py")]
+
+    def row(self, key: str) -> str:
+        return f"session-{key}" if self.era else key
 
     def measure(
         self, rows: list[str], peers: tuple[str, ...], sample: Callable[[str], dict[str, float]]
@@ -131,16 +139,17 @@ class Bench:
                     self.samples.add(row, peer, value)
 
     def measure_stdio_client(self) -> None:
-        rows = {figure: f"stdio-client-{end}" for figure, end in CLIENT_ROWS.items()}
+        ends = ("sequential", "at_once") if self.era else tuple(CLIENT_ROWS)
+        rows = {figure: self.row(f"stdio-client-{CLIENT_ROWS[figure]}") for figure in ends}
 
         def sample(peer: str) -> dict[str, float]:
-            figures = run_driver([*self.driver(peer, "client"), self.seconds, *self.bare("stdio_server")])
+            figures = run_driver([*self.client(peer), self.seconds, *self.bare("stdio_server")])
             return {row: figures[figure] for figure, row in rows.items()}
 
         self.measure(list(rows.values()), SUBJECTS, sample)
 
     def measure_stdio_server(self) -> None:
-        rows = {figure: f"stdio-server-{figure}" for figure in ("sequential", "pipelined")}
+        rows = {figure: self.row(f"stdio-server-{figure}") for figure in ("sequential", "pipelined")}
 
         def sample(peer: str) -> dict[str, float]:
             server = self.bare("stdio_server") if peer == "bare" else self.driver(peer, "server")
@@ -150,13 +159,13 @@ class Bench:
         self.measure(list(rows.values()), ("bare", *SUBJECTS), sample)
 
     def measure_http_client(self) -> None:
-        ends = ("sequential", "at_once", "memory")
-        rows = {figure: f"http-client-{CLIENT_ROWS[figure]}" for figure in ends}
+        ends = ("sequential", "at_once") if self.era else ("sequential", "at_once", "memory")
+        rows = {figure: self.row(f"http-client-{CLIENT_ROWS[figure]}") for figure in ends}
         with serve(self.bare("http_server")) as port:
 
             def sample(peer: str) -> dict[str, float]:
                 url = f"http://127.0.0.1:{port}/mcp"
-                figures = run_driver([*self.driver(peer, "client"), self.seconds, url])
+                figures = run_driver([*self.client(peer), self.seconds, url])
                 return {row: figures[figure] for figure, row in rows.items()}
 
             self.measure(list(rows.values()), SUBJECTS, sample)
@@ -179,19 +188,28 @@ class Bench:
                     try:
                         ports[peer, row] = stack.enter_context(serve(command))
                     except DriverError as error:
-                        self.samples.fail(row, peer, str(error))
+                        self.samples.fail(self.row(row), peer, str(error))
 
             def sample(peer: str) -> dict[str, float]:
                 figures = {row: self.load_server(port) for (name, row), port in ports.items() if name == peer}
                 # One server of ours stands in both rows: it has no faster settings to choose.
-                return {"http-server-tuned": figures["http-server"], **figures} if figures else {}
+                both = {"http-server-tuned": figures["http-server"], **figures} if figures else {}
+                return {self.row(row): figure for row, figure in both.items()}
 
-            self.measure(["http-server", "http-server-tuned"], tuple(commands), sample)
+            rows = [self.row("http-server"), self.row("http-server-tuned")]
+            self.measure(rows, tuple(commands), sample)
 
     def load_server(self, port: int) -> float:
         figures = run_driver([*self.bare("http_load"), self.seconds, str(port)])
         self.http_load = str(figures["load"])
         return figures["calls"]
+
+    def measure_sessions(self) -> None:
+        """The calls once more, after a handshake."""
+        self.era = ("--handshake",)
+        for group in ("stdio_client", "stdio_server", "http_client", "http_server"):
+            getattr(self, f"measure_{group}")()
+        self.era = ()
 
     def measure_processes(self, row: str, command_of: Callable[[str], list[str]]) -> None:
         def sample(peer: str) -> dict[str, float]:

@@ -1,9 +1,10 @@
 """The bare HTTP client that servers are measured with: 16 connections, one request under way on each.
 
-    http_load.py SECONDS PORT
+    http_load.py [--handshake] SECONDS PORT
 
 Prints one JSON line with calls a second and what sent them: wrk where it is installed (it checks statuses),
-else our own epoll loop over raw sockets (it checks every answer). `--sockets` asks for the latter.
+else our own epoll loop over raw sockets (it checks every answer). `--sockets` asks for the latter, and so
+does `--handshake`: in a session no two open requests may have the same id, as all of wrk's have.
 """
 
 from __future__ import annotations
@@ -17,9 +18,19 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.request
 from pathlib import Path
 
-from wire import check_answer, encode_call, http_headers
+from wire import (
+    ARGUMENTS,
+    HANDSHAKE,
+    READY,
+    check_answer,
+    check_opening,
+    encode_call,
+    encode_opening,
+    http_headers,
+)
 
 CONNECTIONS = 16
 PATH = "/mcp"
@@ -31,15 +42,21 @@ _LENGTH = re.compile(rb"\r\ncontent-length: *(\d+)", re.IGNORECASE)
 class Connection:
     """One keep-alive connection; it knows when the answer to its request is whole."""
 
-    def __init__(self, port: int) -> None:
+    def __init__(self, port: int, session_id: str = "") -> None:
         self.socket = socket.create_connection(("127.0.0.1", port))
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        head = [f"POST {PATH} HTTP/1.1", f"Host: 127.0.0.1:{port}", *http_headers("tools/call", "add")]
+        head = [
+            f"POST {PATH} HTTP/1.1",
+            f"Host: 127.0.0.1:{port}",
+            *http_headers("tools/call", "add", session_id=session_id),
+        ]
         self.head = "\r\n".join(head).encode() + b"\r\nContent-Length: %d\r\n\r\n%b"
         self.received = b""
 
     def send(self, number: int) -> None:
-        body = encode_call(number)
+        self.send_body(encode_call(number))
+
+    def send_body(self, body: bytes) -> None:
         self.socket.sendall(self.head % (len(body), body))
 
     def read_body(self) -> bytes | None:
@@ -68,8 +85,27 @@ def message_of(stream: bytes) -> bytes:
     return stream[stream.rfind(b"data:") + 5 :].split(b"\n", 1)[0].strip()
 
 
+def open_session(port: int) -> str:
+    """The id of a new session, after the whole handshake."""
+    url = f"http://127.0.0.1:{port}{PATH}"
+    answer, session_id = post(url, encode_opening())
+    check_opening(answer)
+    post(url, READY, session_id)
+    return session_id
+
+
+def post(url: str, body: bytes, session_id: str = "") -> tuple[bytes, str]:
+    """The answer and the id of its session."""
+    headers = dict(line.split(": ", 1) for line in http_headers("", session_id=session_id))
+    with urllib.request.urlopen(urllib.request.Request(url, body, headers)) as response:
+        answer = response.read()
+        is_stream = "event-stream" in response.headers.get("Content-Type", "")
+        return message_of(answer) if is_stream else answer, response.headers.get("Mcp-Session-Id", "")
+
+
 def measure_with_sockets(port: int, seconds: float) -> float:
-    connections = [Connection(port) for _ in range(CONNECTIONS)]
+    session_id = open_session(port) if HANDSHAKE else ""
+    connections = [Connection(port, session_id) for _ in range(CONNECTIONS)]
     by_descriptor = {connection.socket.fileno(): connection for connection in connections}
     poll = select.epoll()
     number = 0
@@ -122,10 +158,10 @@ def measure_with_wrk(port: int, seconds: float) -> float:
 
 
 def main() -> None:
-    options = [argument for argument in sys.argv[1:] if argument.startswith("--")]
-    seconds, port = (argument for argument in sys.argv[1:] if not argument.startswith("--"))
+    options = [argument for argument in ARGUMENTS if argument.startswith("--")]
+    seconds, port = (argument for argument in ARGUMENTS if not argument.startswith("--"))
     measure_with_sockets(int(port), WARM_UP_SECONDS)
-    if shutil.which("wrk") and "--sockets" not in options:
+    if shutil.which("wrk") and "--sockets" not in options and not HANDSHAKE:
         print(json.dumps({"calls": measure_with_wrk(int(port), float(seconds)), "load": "wrk"}))
     else:
         print(json.dumps({"calls": measure_with_sockets(int(port), float(seconds)), "load": "raw sockets"}))

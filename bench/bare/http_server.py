@@ -1,7 +1,7 @@
 """The bare HTTP server that clients are measured against: a raw asyncio protocol, on uvloop where it is
 installed.
 
-    http_server.py PORT
+    http_server.py [--handshake] PORT
 
 It reads what HTTP clients send in practice (keep-alive, `Content-Length`), answers POST with JSON and all
 else with 405.
@@ -11,9 +11,8 @@ from __future__ import annotations
 
 import asyncio
 import re
-import sys
 
-from wire import answer_to
+from wire import ARGUMENTS, HANDSHAKE, SESSION_ID, answer_to
 
 try:
     import uvloop
@@ -25,7 +24,8 @@ except ImportError:
 _LENGTH = re.compile(rb"\r\ncontent-length: *(\d+)", re.IGNORECASE)
 _REFUSED = b"HTTP/1.1 405 Method Not Allowed\r\ncontent-length: 0\r\n\r\n"
 _ACCEPTED = b"HTTP/1.1 202 Accepted\r\ncontent-length: 0\r\n\r\n"
-_FOUND = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n%b"
+_SESSION = f"mcp-session-id: {SESSION_ID}\r\n".encode() if HANDSHAKE else b""
+_FOUND = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n%bcontent-length: %d\r\n\r\n%b"
 
 
 class Connection(asyncio.Protocol):
@@ -48,7 +48,7 @@ class Connection(asyncio.Protocol):
         if not head.startswith(b"POST "):
             return _REFUSED
         answer = answer_to(body)
-        return _FOUND % (len(answer), answer) if answer else _ACCEPTED
+        return _FOUND % (_SESSION, len(answer), answer) if answer else _ACCEPTED
 
 
 async def serve(port: int) -> None:
@@ -57,4 +57,4 @@ async def serve(port: int) -> None:
 
 
 if __name__ == "__main__":
-    run(serve(int(sys.argv[1])))
+    run(serve(int(ARGUMENTS[0])))

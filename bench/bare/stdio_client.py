@@ -1,6 +1,6 @@
 """The bare stdio client that servers are measured with.
 
-    stdio_client.py SECONDS COMMAND [ARGUMENT …]
+    stdio_client.py [--handshake] SECONDS COMMAND [ARGUMENT …]
 
 Prints one JSON line: calls a second, one by one and with 32 under way.
 """
@@ -13,7 +13,7 @@ import subprocess
 import sys
 import time
 
-from wire import check_answer, encode_call, encode_discover
+from wire import HANDSHAKE, READY, check_answer, check_opening, encode_call, encode_opening
 
 READ_BYTES = 1 << 18
 DEPTH = 32
@@ -78,17 +78,18 @@ def measure(pipe: Pipe, depth: int, seconds: float) -> float:
 
 
 def main() -> None:
-    seconds, command = float(sys.argv[1]), sys.argv[2:]
+    # The command may have words of its own that look like ours.
+    seconds, *command = sys.argv[1 + HANDSHAKE :]
     pipe = Pipe(command)
     try:
-        os.write(pipe.stdin, encode_discover() + b"\n")
-        discovered = json.loads(pipe.read_lines()[0])
-        if "supportedVersions" not in discovered.get("result", {}):
-            sys.exit(f"no DiscoverResult: {discovered}")
+        os.write(pipe.stdin, encode_opening() + b"\n")
+        check_opening(pipe.read_lines()[0])
+        if READY:
+            os.write(pipe.stdin, READY + b"\n")
         figures = {}
         for row, depth in (("sequential", 1), ("pipelined", DEPTH)):
             measure(pipe, depth, WARM_UP_SECONDS)
-            figures[row] = measure(pipe, depth, seconds)
+            figures[row] = measure(pipe, depth, float(seconds))
         print(json.dumps(figures))
     finally:
         pipe.close()

@@ -1,4 +1,6 @@
-"""The 2026-07-28 wire as the bare programs speak it: pre-built bytes and the few Structs that they read.
+"""The wire as the bare programs speak it: pre-built bytes and the few Structs that they read.
+
+It is that of 2026-07-28, or with `--handshake` on a program's command line that of 2025-11-25.
 
 Nothing of any SDK is imported here, mesero's included, so that each side under test faces the same
 counterpart. It is no implementation of the protocol: it knows four methods and trusts its peer.
@@ -6,11 +8,15 @@ counterpart. It is no implementation of the protocol: it knows four methods and 
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import msgspec
 
-REVISION = "2026-07-28"
+HANDSHAKE = "--handshake" in sys.argv
+ARGUMENTS = [argument for argument in sys.argv[1:] if argument != "--handshake"]
+REVISION = "2025-11-25" if HANDSHAKE else "2026-07-28"
+SESSION_ID = "bare"
 TOOL_COUNT = 1000
 BLOB_BYTES = 5_000_000
 
@@ -44,8 +50,8 @@ class Text(msgspec.Struct):
 
 
 class CallResult(msgspec.Struct):
-    resultType: str  # noqa: N815 - the name on the wire
     content: list[Text]
+    resultType: str = ""  # noqa: N815 - the name on the wire
 
 
 class Answer(msgspec.Struct):
@@ -103,11 +109,15 @@ def _build_tools() -> list[dict[str, Any]]:
 
 
 def _result_bytes(**members: Any) -> bytes:
-    return msgspec.json.encode({"resultType": "complete", "_meta": _SERVER_META, **members})
+    stateless = {} if HANDSHAKE else {"resultType": "complete", "_meta": _SERVER_META}
+    return msgspec.json.encode({**stateless, **members})
 
 
-_CACHE = {"ttlMs": 0, "cacheScope": "private"}
+_CACHE = {} if HANDSHAKE else {"ttlMs": 0, "cacheScope": "private"}
 _DISCOVER = _result_bytes(supportedVersions=[REVISION], capabilities={"tools": {}}, **_CACHE)
+_INITIALIZE = _result_bytes(
+    protocolVersion=REVISION, capabilities={"tools": {}}, serverInfo={"name": "bare", "version": "1"}
+)
 _TOOLS = _result_bytes(tools=_build_tools(), **_CACHE)
 _LINE = 'A line of text as tools return it: words, numbers (42), a "quoted" part, and the end of the line.\n'
 _BLOB = _result_bytes(
@@ -128,8 +138,12 @@ def _result_for(request: Request) -> bytes | None:
             return _BLOB
         case "tools/list", _:
             return _TOOLS
-        case "server/discover", _:
+        case "server/discover", _ if not HANDSHAKE:
             return _DISCOVER
+        case "initialize", _ if HANDSHAKE:
+            return _INITIALIZE
+        case "ping", _ if HANDSHAKE:
+            return b"{}"
     return None
 
 
@@ -147,7 +161,8 @@ def answer_to(message: bytes) -> bytes:
 
 
 def _request_template(method: str, **params: Any) -> tuple[bytes, bytes, bytes]:
-    message = {"jsonrpc": "2.0", "id": "@", "method": method, "params": {**params, "_meta": _CLIENT_META}}
+    stateless = {} if HANDSHAKE else {"_meta": _CLIENT_META}
+    message = {"jsonrpc": "2.0", "id": "@", "method": method, "params": {**params, **stateless}}
     parts = msgspec.json.encode(message).replace(b'"@"', b"@").split(b"@")
     return (parts[0], parts[1], parts[2] if len(parts) == 3 else b"")
 
@@ -155,7 +170,15 @@ def _request_template(method: str, **params: Any) -> tuple[bytes, bytes, bytes]:
 _CALL_HEAD, _CALL_MIDDLE, _CALL_TAIL = _request_template(
     "tools/call", name="add", arguments={"a": "@", "b": 2}
 )
-_DISCOVER_HEAD, _DISCOVER_TAIL, _ = _request_template("server/discover")
+_OPENING = (
+    _request_template(
+        "initialize", protocolVersion=REVISION, capabilities={}, clientInfo={"name": "bare", "version": "1"}
+    )
+    if HANDSHAKE
+    else _request_template("server/discover")
+)
+READY = b'{"jsonrpc":"2.0","method":"notifications/initialized"}' if HANDSHAKE else b""
+"""What follows the answer to the opening, if anything."""
 
 
 def encode_call(number: int) -> bytes:
@@ -164,8 +187,23 @@ def encode_call(number: int) -> bytes:
     return b"".join((_CALL_HEAD, text, _CALL_MIDDLE, text, _CALL_TAIL))
 
 
-def encode_discover() -> bytes:
-    return b"".join((_DISCOVER_HEAD, b"0", _DISCOVER_TAIL))
+def encode_opening() -> bytes:
+    """What a connection begins with."""
+    head, tail, _ = _OPENING
+    return b"".join((head, b"0", tail))
+
+
+def check_opening(message: bytes) -> None:
+    """Refuses what is no answer to `encode_opening`.
+
+    Raises:
+        ValueError: the server did not answer, or not rightly.
+
+    """
+    member = "protocolVersion" if HANDSHAKE else "supportedVersions"
+    if member not in msgspec.json.decode(message).get("result", {}):
+        text = f"the server under test does not begin rightly: {message[:300]!r}"
+        raise ValueError(text)
 
 
 def check_answer(message: bytes) -> None:
@@ -179,16 +217,20 @@ def check_answer(message: bytes) -> None:
         answer = read_answer(message)
     except msgspec.MsgspecError:
         answer = None
-    if answer is None or answer.result.content[0].text != str(answer.id + 2):
+    kind = "" if HANDSHAKE else "complete"
+    is_right = answer and answer.result.resultType == kind
+    if not answer or not is_right or answer.result.content[0].text != str(answer.id + 2):
         text = f"the server under test answered wrongly: {message[:300]!r}"
         raise ValueError(text)
 
 
-def http_headers(method: str, name: str | None = None) -> list[str]:
+def http_headers(method: str, name: str | None = None, *, session_id: str = "") -> list[str]:
     lines = [
         "Content-Type: application/json",
         "Accept: application/json, text/event-stream",
         f"MCP-Protocol-Version: {REVISION}",
-        f"Mcp-Method: {method}",
     ]
+    if HANDSHAKE:
+        return [*lines, f"Mcp-Session-Id: {session_id}"] if session_id else lines
+    lines.append(f"Mcp-Method: {method}")
     return [*lines, f"Mcp-Name: {name}"] if name else lines

@@ -4,13 +4,14 @@ import asyncio
 
 from fastmcp import Client
 from fastmcp.client.transports import StdioTransport
-from measure import measure, read_arguments
+from measure import HANDSHAKE, measure, read_arguments
 
 
 async def main() -> None:
     seconds, target = read_arguments()
     over_http = isinstance(target, str)
-    async with Client(target if over_http else StdioTransport(target[0], target[1:])) as client:
+    transport = target if over_http else StdioTransport(target[0], target[1:])
+    async with Client(transport, mode="legacy" if HANDSHAKE else "auto") as client:
 
         async def add(a: int, b: int) -> str:
             return (await client.call_tool_mcp("add", {"a": a, "b": b})).content[0].text

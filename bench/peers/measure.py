@@ -3,7 +3,7 @@
 A driver hands over an open client as three coroutine functions: `add(a, b)` returns the text of the answer,
 `list_names()` the names of all tools, `blob()` the long text. One JSON line is printed: megabytes after
 connect, calls a second one by one and 32 at once, milliseconds a listing, megabytes a second of text; over
-HTTP only the first three.
+HTTP only the first three, after a handshake (`--handshake`) only the calls.
 
 The tools are listed once before anything is timed, so that every client knows the output schemas and checks
 results against them.
@@ -14,6 +14,9 @@ import json
 import sys
 import time
 from collections.abc import Awaitable, Callable
+
+HANDSHAKE = "--handshake" in sys.argv
+"""Whether the client is to speak 2025-11-25."""
 
 AT_ONCE = 32
 WARM_UP_CALLS = 64
@@ -87,7 +90,7 @@ async def measure(
     async def count_text() -> int:
         return len(await blob())
 
-    if not over_http:
+    if not over_http and not HANDSHAKE:
         figures["list"] = await measure_repeats(count_names, 1000, seconds) * 1000
         figures["blob"] = 5 / await measure_repeats(count_text, 5_000_000, seconds)
     print(json.dumps(figures))
@@ -95,5 +98,5 @@ async def measure(
 
 def read_arguments() -> tuple[float, str | list[str]]:
     """Seconds a sample, and the target: a URL or a command."""
-    seconds, *target = sys.argv[1:]
+    seconds, *target = sys.argv[1 + HANDSHAKE :]
     return float(seconds), target[0] if target[0].startswith("http") else target

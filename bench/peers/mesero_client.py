@@ -1,15 +1,15 @@
-"""mesero's client with its defaults."""
+"""mesero's client with its defaults, told what it talks to if that is not the newest."""
 
 import asyncio
 
-from measure import measure, read_arguments
+from measure import HANDSHAKE, measure, read_arguments
 
 from mesero import Client
 
 
 async def main() -> None:
     seconds, target = read_arguments()
-    async with Client(target) as client:
+    async with Client(target, era="2025-11-25" if HANDSHAKE else None) as client:
 
         async def add(a: int, b: int) -> str:
             return (await client.call_tool("add", {"a": a, "b": b})).content[0].text
