@@ -96,14 +96,19 @@ class Auditor:
                 rule = self._find_claim(violation, evidence)
                 if rule is not None:
                     said = f"{evidence.what}: {violation.path} {violation.message}"
-                    findings.append(_finding(rule, evidence, Fault(said, path=violation.path)))
+                    self._tell(rule, evidence, Fault(said, path=violation.path), findings)
         self._run(evidence, findings)
 
     def _run(self, evidence: Evidence, findings: list[Finding]) -> None:
         for rule, judge in self._plan_for(evidence):
             for found in judge(evidence):
                 fault = Fault(found) if isinstance(found, str) else found
-                findings.append(_finding(rule, evidence, fault))
+                self._tell(rule, evidence, fault, findings)
+
+    def _tell(self, rule: Rule, evidence: Evidence, fault: Fault, findings: list[Finding]) -> None:
+        finding = _finding(rule, evidence, fault)
+        evidence.link.found.setdefault(rule.id, (finding.seq, finding.message))
+        findings.append(finding)
 
     def _plan_for(self, evidence: Evidence) -> _Plan:
         about = evidence.about if evidence.about in self._methods else ""

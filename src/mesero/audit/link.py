@@ -23,12 +23,14 @@ __all__ = [
     "Direction",
     "Era",
     "Exchange",
+    "Failure",
     "Handshake",
     "IdKey",
     "LinkState",
     "Listen",
     "Listing",
     "Round",
+    "Run",
     "find_id_key",
 ]
 
@@ -149,10 +151,31 @@ class Round(msgspec.Struct, kw_only=True):
     state: str | None
 
 
+class Failure(msgspec.Struct, kw_only=True):
+    """One error that answered a request; ``was_initialized`` as it was at that time."""
+
+    seq: int
+    t: float
+    code: int
+    message: str
+    has_data: bool
+    asked: Asked
+    status: int = 0
+    was_initialized: bool = False
+
+
+class Run(msgspec.Struct, kw_only=True):
+    """What became of a server process before another one was started on the same link."""
+
+    seq: int
+    methods: tuple[str, ...]
+    answers: int
+
+
 class LinkState:
     """Everything remembered of one link."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str) -> None:  # noqa: PLR0915  (a list of all there is, nothing more)
         self.name = name
         self.title = ""
         self.transport = ""
@@ -165,6 +188,7 @@ class LinkState:
         self.open: BoundedDict[tuple[Direction, IdKey], Asked] = BoundedDict()
         self.answered: BoundedDict[tuple[Direction, IdKey], Asked] = BoundedDict(_SOME)
         self.last_answered: Asked | None = None
+        self.last_answer_seq = 0
         # Eras and handshakes; the key is the session id, "" without one.
         self.handshakes: BoundedDict[str, Handshake] = BoundedDict(_FEW)
         self.current: Handshake | None = None
@@ -178,6 +202,7 @@ class LinkState:
         self.unnumbered = 0
         self.sessions: BoundedDict[str, str] = BoundedDict(_SOME)
         self.refused_tokens: BoundedDict[str, int] = BoundedDict(_FEW)
+        self.good_tokens: BoundedDict[str, int] = BoundedDict(_FEW)
         self.was_authorized = False
         self.redirects = 0
         self.resource = ""
@@ -200,7 +225,38 @@ class LinkState:
         self.stderr: deque[str] = deque(maxlen=20)
         self.text_depth = 0
         self.counts: dict[str, int] = {"c2s": 0, "s2c": 0, "text": 0, "spawn": 0}
-        self.longest_line = 0
+        # For the diagnosis: what failed, what was given up, what the rules found first.
+        self.failures: deque[Failure] = deque(maxlen=_SOME)
+        self.refusals: deque[Exchange] = deque(maxlen=_SOME)
+        self.given_up: deque[Asked] = deque(maxlen=_SOME)
+        self.reports: deque[tuple[int, str]] = deque(maxlen=_FEW)
+        self.found: dict[str, tuple[int, str]] = {}
+        self.runs: deque[Run] = deque(maxlen=_FEW)
+        self.statuses: BoundedDict[str, deque[tuple[float, int]]] = BoundedDict(_FEW)
+        self.last_long_line = 0
+        self._begin_run()
+
+    def _begin_run(self) -> None:
+        self.first_asked: Asked | None = None
+        self.first_answer_t: float | None = None
+        self.answers = 0
+        self.methods: list[str] = []
+
+    def begin_anew(self) -> None:
+        """A new process knows nothing of the one before it."""
+        if self.methods or self.spawn is not None:
+            run = Run(seq=self.last_seq, methods=tuple(self.methods), answers=self.answers)
+            self.runs.append(run)
+        self._begin_run()
+        self.exit = None
+        self.closed = {}
+        self.text_depth = 0
+        self.open.clear()
+        self.handshakes.clear()
+        self.current = None
+        self.listens.clear()
+        self.progress.clear()
+        self.stderr.clear()
 
     def handshake_for(self, session: str) -> Handshake | None:
         """The handshake of a session, or else the latest one of the link; None if there was none."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -14,10 +15,10 @@ from mesero.audit.evidence import (
     Evidence,
     members_of,
 )
-from mesero.audit.link import Asked, Handshake, LinkState, Listen, Round, find_id_key
+from mesero.audit.link import Asked, Exchange, Failure, Handshake, LinkState, Listen, Round, find_id_key
 from mesero.audit.rules import HANDSHAKE
 from mesero.audit.tooling import ToolFacts
-from mesero.trace.format import EofLine, ExitLine, LinkLine, SpawnLine, StderrLine, TextLine
+from mesero.trace.format import EofLine, ExitLine, LinkLine, NoteLine, SpawnLine, StderrLine, TextLine
 
 __all__ = ["CHANGES", "LISTS", "asked_of", "digest_of", "open_link", "remember", "rise_of"]
 
@@ -37,6 +38,8 @@ CHANGES: Final = {
 _NAMES: Final = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 _LOG_LEVEL = "io.modelcontextprotocol/logLevel"
 _MAX_NAMES = 10_000
+_MAX_METHODS = 20
+_LONG_LINE_CHARS = 65_536
 
 
 def digest_of(value: Any) -> int:
@@ -50,6 +53,8 @@ def digest_of(value: Any) -> int:
 def remember(evidence: Evidence) -> None:
     """Bring the link's memory up to date."""
     action = _ACTIONS.get(evidence.kind)
+    if evidence.message is not None:
+        evidence.link.text_depth = 0
     if action is not None:
         action(evidence)
 
@@ -68,6 +73,9 @@ def _remember_request(evidence: Evidence) -> None:
         asked.during = find_id_key(evidence.exchange.asked.id)
     if evidence.direction == "c2s":
         _remember_era(evidence, asked)
+        link.first_asked = link.first_asked or asked
+        if len(link.methods) < _MAX_METHODS:
+            link.methods.append(evidence.method)
     if key is None:
         return
     link.open[evidence.direction, key] = asked
@@ -169,7 +177,14 @@ def _remember_answer(evidence: Evidence) -> None:
     if key is not None:
         link.open.pop((asked.direction, key), None)
         link.answered[asked.direction, key] = asked
-    link.last_answered = asked
+    link.last_answered, link.last_answer_seq = asked, evidence.seq
+    if asked.direction == "c2s":
+        link.answers += 1
+        link.last_long_line = evidence.seq if len(evidence.raw) > _LONG_LINE_CHARS else 0
+        if link.first_answer_t is None:
+            link.first_answer_t = evidence.t
+        if evidence.kind == "error":
+            _remember_failure(evidence, asked)
     if asked.progress_token is not None:
         entry = link.progress.pop((asked.direction, asked.progress_token), None)
         asked.had_progress = entry is not None and entry[1] is not None
@@ -183,6 +198,26 @@ def _remember_answer(evidence: Evidence) -> None:
         _remember_result(evidence, asked)
     elif asked.method == "server/discover" and link.probe is asked:
         link.probe_error = evidence.error
+
+
+def _remember_failure(evidence: Evidence, asked: Asked) -> None:
+    exchange = evidence.exchange
+    handshake = evidence.link.handshake_for(exchange.session if exchange is not None else "")
+    evidence.link.failures.append(
+        Failure(
+            seq=evidence.seq,
+            t=evidence.t,
+            code=evidence.code,
+            message=str(evidence.error.get("message", ""))[:_MAX_TEXT_CHARS],
+            has_data=bool(evidence.error.get("data")),
+            asked=asked,
+            status=exchange.status if exchange is not None else 0,
+            was_initialized=handshake is not None and handshake.is_done,
+        )
+    )
+
+
+_MAX_TEXT_CHARS = 400
 
 
 def _remember_handshake(evidence: Evidence) -> None:
@@ -287,6 +322,8 @@ def _remember_cancelling(evidence: Evidence) -> None:
     asked = link.open.get((evidence.direction, key))
     if asked is not None:
         asked.cancelled_t = evidence.t
+        if evidence.direction == "c2s":
+            link.given_up.append(asked)
     if key in link.listens and link.listens[key].closed is None:
         link.listens[key].closed = evidence.t
         if evidence.direction == "s2c":
@@ -317,12 +354,12 @@ def _remember_http_answer(evidence: Evidence) -> None:
     token = exchange.headers.get("authorization")
     if exchange.status == 401 and token:
         link.refused_tokens[token] = evidence.seq
-    session = exchange.session
-    if session:
-        if exchange.method == "DELETE" and 200 <= exchange.status < 300:
-            link.sessions[session] = "deleted"
-        elif exchange.status == 404 and exchange.kind and link.sessions.get(session) != "deleted":
-            link.sessions[session] = "lost"
+    elif exchange.status < 300 and token and exchange.kind:
+        link.good_tokens[token] = evidence.seq
+    if exchange.status >= 400:
+        link.refusals.append(exchange)
+    if exchange.session:
+        _remember_session(evidence, exchange)
     if 300 <= exchange.status < 400:
         link.redirects += 1
     if "/.well-known/oauth-protected-resource" in exchange.url and exchange.status == 200:
@@ -334,11 +371,25 @@ def _remember_http_answer(evidence: Evidence) -> None:
             link.authorization_servers = tuple(each for each in servers if isinstance(each, str))
 
 
+def _remember_session(evidence: Evidence, exchange: Exchange) -> None:
+    link, session = evidence.link, exchange.session
+    if session not in link.statuses:
+        link.statuses[session] = deque(maxlen=_MAX_METHODS)
+    link.statuses[session].append((evidence.t, exchange.status))
+    if exchange.method == "DELETE" and 200 <= exchange.status < 300:
+        link.sessions[session] = "deleted"
+    elif exchange.status == 404 and exchange.kind and link.sessions.get(session) != "deleted":
+        link.sessions[session] = "lost"
+
+
 def _remember_text(evidence: Evidence) -> None:
-    line = evidence.line
-    evidence.link.counts["text"] += 1
-    if isinstance(line, TextLine) and line.raw is not UNSET:
-        evidence.link.text_depth = max(0, evidence.link.text_depth + rise_of(line.raw))
+    link, line = evidence.link, evidence.line
+    link.counts["text"] += 1
+    if not isinstance(line, TextLine) or line.raw is UNSET:
+        return
+    # A brace at the beginning of a line may begin a message over several lines; one inside a log does not.
+    if link.text_depth or line.raw.startswith("{"):
+        link.text_depth = max(0, link.text_depth + rise_of(line.raw))
 
 
 def rise_of(text: str) -> int:
@@ -365,6 +416,7 @@ def _remember_eof(evidence: Evidence) -> None:
     key = find_id_key(asked.id) if asked is not None else None
     if key is not None and evidence.line.dir == "c2s" and ("c2s", key) in link.open:
         link.open["c2s", key].cancelled_t = evidence.t
+        link.given_up.append(link.open["c2s", key])
     if key is not None and key in link.listens and link.listens[key].closed is None:
         link.listens[key].closed = evidence.t
 
@@ -372,21 +424,14 @@ def _remember_eof(evidence: Evidence) -> None:
 def _remember_spawn(evidence: Evidence) -> None:
     link = evidence.link
     if isinstance(evidence.line, SpawnLine):
+        link.begin_anew()
         link.spawn, link.spawn_t = evidence.line, evidence.t
-        link.counts["spawn"] += 1
-        _begin_anew(link)
 
 
-def _begin_anew(link: LinkState) -> None:
-    """A new process knows nothing of the one before it."""
-    link.exit = None
-    link.closed = {}
-    link.text_depth = 0
-    link.open.clear()
-    link.handshakes.clear()
-    link.current = None
-    link.listens.clear()
-    link.progress.clear()
+def _remember_note(evidence: Evidence) -> None:
+    line = evidence.line
+    if isinstance(line, NoteLine):
+        evidence.link.reports.append((line.seq, line.text[:_MAX_TEXT_CHARS]))
 
 
 def _remember_exit(evidence: Evidence) -> None:
@@ -411,4 +456,5 @@ _ACTIONS: Final[dict[str, Callable[[Evidence], None]]] = {
     "eof": _remember_eof,
     "spawn": _remember_spawn,
     "exit": _remember_exit,
+    "note": _remember_note,
 }
