@@ -5,6 +5,7 @@ import json
 import pytest
 
 from mesero.revisions import HANDSHAKE_REVISIONS
+from mesero.server import NotAuthorizedError
 from tests.legacy.http_talk import HttpTalk, build_server, events_of, messages_of, text_of
 
 
@@ -82,3 +83,42 @@ async def test_without_sessions_a_client_that_leaves_cancels_its_call():
     await talk.finish(call)
 
     assert server.cancelled == [9]
+
+
+# -- who may begin -------------------------------------------------------------------------------------------
+
+
+async def only_with_token(operation):
+    if operation.find_header("authorization") == "crash":
+        raise RuntimeError("the user database is down")
+    if operation.find_header("authorization") != "Bearer good":
+        raise NotAuthorizedError("who are you?", status=401, challenge="Bearer")
+    return "somebody"
+
+
+@pytest.mark.parametrize("kept", [True, False])
+async def test_the_hook_is_asked_before_a_session_begins(kept):
+    app = build_server(authorize=only_with_token).asgi(legacy_sessions=kept)
+    refused = await HttpTalk(app).initialize()
+    crashed = await HttpTalk(app).initialize(authorization="crash")
+    welcome = await HttpTalk(app).initialize(authorization="Bearer good")
+
+    assert (refused.status, refused.headers["www-authenticate"]) == (401, "Bearer")
+    assert refused.json["id"] == 1
+    assert crashed.json["error"]["code"] == -32603
+    assert welcome.status == 200
+    assert len(app.sessions) == (1 if kept else 0)
+    await app.aclose()
+
+
+async def test_every_call_is_authorized_although_its_session_was():
+    app = build_server(authorize=only_with_token).asgi()
+    talk = HttpTalk(app)
+    await talk.initialize(authorization="Bearer good")
+    await talk.notify("notifications/initialized")
+    refused = await talk.call("add", {"a": 1, "b": 2})
+    welcome = await talk.call("add", {"a": 1, "b": 2}, authorization="Bearer good")
+
+    assert refused.status == 401
+    assert text_of(welcome.json) == "3"
+    await app.aclose()

@@ -4,6 +4,8 @@ import asyncio
 import json
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import mesero
 from tests.legacy.http_talk import (
@@ -409,3 +411,38 @@ async def test_a_body_of_any_size_comes_whole_to_who_comes_back():
         again = await talk.resume(last_id_of(call))
 
         assert len(text_of(json.loads(events_of(again)[-1].data))) == 5_000_000
+
+
+# -- whatever comes ------------------------------------------------------------------------------------------
+
+GOOD = json.dumps(
+    {
+        "jsonrpc": "2.0",
+        "id": 7,
+        "method": "tools/call",
+        "params": {"name": "add", "arguments": {"a": 1, "b": 2}, "_meta": {"progressToken": 1}},
+    }
+).encode()
+HEADERS = ["mcp_session_id", "mcp_protocol_version", "last_event_id", "accept", "content_type", "mcp_method"]
+VALUES = ["", "1-0", "0", "2025-03-26", "2026-07-28", "*/*", "application/json", "text/event-stream", "\xff"]
+
+
+@given(
+    method=st.sampled_from(["POST", "POST", "POST", "DELETE", "PUT", "OPTIONS"]),
+    place=st.integers(0, len(GOOD)),
+    length=st.integers(0, 40),
+    put=st.binary(max_size=20),
+    changes=st.dictionaries(st.sampled_from(HEADERS), st.sampled_from(VALUES), max_size=2),
+)
+def test_whatever_comes_is_answered_once_and_the_other_session_goes_on(method, place, length, put, changes):
+    async def run():
+        async with talking() as bystander:
+            talk = await HttpTalk(bystander.app).open()
+            body = GOOD[:place] + put + GOOD[place + length :]
+            exchange = await talk.finish(talk.start(method, body=body, **changes))
+            allowed = {200, 202, 204, 400, 404, 405, 406, 415}
+            assert exchange.is_complete
+            assert exchange.status in allowed
+            assert (await bystander.send(bystander.request("ping"))).json["result"] == {}
+
+    asyncio.run(run())

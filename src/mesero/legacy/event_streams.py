@@ -156,7 +156,7 @@ class EventStream:
         self._reader = mark = object()
         self._is_suspended = False
         self.written = self._start = min(after, self.count)
-        self._lag = sum(len(raw) for _, raw in self._fresh())
+        self._lag = sum(len(raw) for _, raw in self._fresh()) if self.count else 0
         self._tell()
         self._tell_room()
         return mark

@@ -14,11 +14,15 @@ import asyncio
 import secrets
 from typing import TYPE_CHECKING, Final
 
+from mesero.errors import InternalError, RpcError
 from mesero.jsonrpc import ErrorResponse, Message, Notification, Request, ResultResponse
+from mesero.legacy.handshake import read_initialize_params
 from mesero.legacy.http_session import HttpSession
 from mesero.legacy.methods import INITIALIZE
 from mesero.legacy.serving import ServerSession
 from mesero.legacy.shapes import MARCH_2025
+from mesero.server.admission import encode_refusal
+from mesero.server.authorization import NotAuthorizedError, Operation
 from mesero.transports.http_gate import HeaderLines, Refusal, refusal_for
 from mesero.transports.http_reply import HttpReply
 
@@ -114,6 +118,8 @@ class HttpSessions:
     ) -> None:
         alone = self._stateless_for(found)
         if isinstance(message, Request) and message.method == INITIALIZE:
+            if not await self._is_welcome(message, headers, reply):
+                return
             # What is agreed on here holds for nobody else.
             alone = ServerSession(self._server, None, is_stateless=True)
         if isinstance(message, Request):
@@ -133,7 +139,9 @@ class HttpSessions:
         return self._stateless[revision]
 
     async def _open_session(self, request: Request, headers: HeaderLines, reply: HttpReply) -> None:
-        if self._is_closing or not await self._make_room():
+        if not await self._is_welcome(request, headers, reply):
+            return
+        if self._is_closing or not self._make_room():
             await reply.refuse(refusal_for(503, "no more sessions can be opened now", (b"retry-after", b"5")))
             return
         # "The session ID SHOULD be globally unique and cryptographically secure"
@@ -149,6 +157,35 @@ class HttpSessions:
         self._open[session_id] = session
         reply.add_headers((SESSION_ID, session_id.encode()))
         await work
+
+    async def _is_welcome(self, request: Request, headers: HeaderLines, reply: HttpReply) -> bool:
+        """Whether the server's hook lets this client begin a session; if not, it was answered.
+
+        Every call is authorized by itself all the same: "MCP Servers MUST NOT use sessions for
+        authentication." https://modelcontextprotocol.io/specification/2025-11-25/basic/security_best_practices#session-hijacking
+        """
+        if self._server.authorize is None:
+            return True
+        refusal: RpcError
+        try:
+            params = read_initialize_params(request.params)
+            operation = Operation(
+                method=INITIALIZE, name=None, params=params, client_info=params.client_info, headers=headers
+            )
+            await self._server.authorize(operation)
+        except RpcError as error:
+            refusal = error
+        except Exception as error:  # noqa: BLE001  (every request gets an answer)
+            self._server.log_exception(f"request {request.id!r}", error)
+            refusal = InternalError(f"internal error: {type(error).__name__}: {error}")
+        else:
+            return True
+        raw = encode_refusal(self._server, request.id, refusal)
+        if isinstance(refusal, NotAuthorizedError):
+            await reply.answer(raw, status=refusal.status, headers=refusal.headers)
+        else:
+            await reply.answer(raw)
+        return False
 
     # -- GET and DELETE --------------------------------------------------------------------------------------
 
@@ -204,7 +241,7 @@ class HttpSessions:
         session.used_s = asyncio.get_running_loop().time()
         return session
 
-    async def _make_room(self) -> bool:
+    def _make_room(self) -> bool:
         """Whether one more session is possible; the one that was unused for longest goes for it."""
         if len(self._open) < self._max_sessions:
             return True

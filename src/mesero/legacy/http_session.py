@@ -16,7 +16,6 @@ from mesero.legacy.event_streams import EventStore, EventStream
 from mesero.legacy.http_calls import HttpCall
 from mesero.legacy.serving import ServerSession
 from mesero.legacy.shapes import NOVEMBER_2025
-from mesero.revisions import is_older
 from mesero.transports.http_gate import HeaderLines, refusal_for
 from mesero.transports.http_reply import HttpReply
 
@@ -62,8 +61,7 @@ class HttpSession:
     def _primes(self) -> bool:
         # Earlier clients do not expect an event without data.
         # https://modelcontextprotocol.io/specification/2025-11-25/changelog
-        revision = self.session.revision
-        return revision is not None and not is_older(revision, NOVEMBER_2025)
+        return self.session.revision == NOVEMBER_2025
 
     # -- calls -----------------------------------------------------------------------------------------------
 
