@@ -34,6 +34,9 @@ COMMANDS: Final = {
     "send": "Send bytes as they are, and print the raw answers.",
     "compose": "Print the exact message that would be sent.",
     "serve": "Serve a Python file over stdio or HTTP.",
+    "trace": "Record what passes between a host and its server.",
+    "explain": "Explain a message, or a code, method, header or key.",
+    "diagram": "Draw a recording: as text, for Mermaid, or as a page to look around in.",
 }
 """The commands in the order of the help, and what the help says of each."""
 
@@ -88,9 +91,12 @@ def app_for(wanted: str | None) -> typer.Typer:
     for name, text in COMMANDS.items():
         if name == wanted:
             module = importlib.import_module(f"mesero.cli.commands.{name}")
-            app.command(name, cls=_command_type_for(module.USAGE), epilog=_kept(module.EXAMPLES))(
-                module.command
-            )
+            app.command(
+                name,
+                cls=_command_type_for(module.USAGE),
+                epilog=_kept(module.EXAMPLES),
+                context_settings=getattr(module, "SETTINGS", None),
+            )(module.command)
         else:
             app.command(name, help=text)(_named_only)
     return app
