@@ -3,8 +3,7 @@
     http_load.py [--handshake] SECONDS PORT
 
 Prints one JSON line with calls a second and what sent them: wrk where it is installed (it checks statuses),
-else our own epoll loop over raw sockets (it checks every answer). `--sockets` asks for the latter, and so
-does `--handshake`: in a session no two open requests may have the same id, as all of wrk's have.
+else our own epoll loop over raw sockets (it checks every answer). `--sockets` asks for the latter.
 """
 
 from __future__ import annotations
@@ -131,12 +130,26 @@ def measure_with_sockets(port: int, seconds: float) -> float:
     return done / (now - start)
 
 
+# In a session no two open requests have the same id, so wrk makes each body anew.
+BODY_BY_NUMBER = """\
+local number = 0
+request = function()
+  number = number + 1
+  return wrk.format(nil, nil, nil, string.gsub(wrk.body, "4711", number))
+end
+"""
+
+
 def measure_with_wrk(port: int, seconds: float) -> float:
+    session_id = open_session(port) if HANDSHAKE else ""
     headers = "\n".join(
         f"wrk.headers[{json.dumps(name)}] = {json.dumps(value)}"
-        for name, _, value in (line.partition(": ") for line in http_headers("tools/call", "add"))
+        for name, _, value in (
+            line.partition(": ") for line in http_headers("tools/call", "add", session_id=session_id)
+        )
     )
-    script = f"wrk.method = 'POST'\nwrk.body = {json.dumps(encode_call(1).decode())}\n{headers}\n"
+    body = json.dumps(encode_call(4711).decode())
+    script = f"wrk.method = 'POST'\nwrk.body = {body}\n{headers}\n{BODY_BY_NUMBER if HANDSHAKE else ''}"
     with tempfile.NamedTemporaryFile("w", suffix=".lua") as file:
         Path(file.name).write_text(script)
         # wrk knows whole seconds only.
@@ -161,7 +174,7 @@ def main() -> None:
     options = [argument for argument in ARGUMENTS if argument.startswith("--")]
     seconds, port = (argument for argument in ARGUMENTS if not argument.startswith("--"))
     measure_with_sockets(int(port), WARM_UP_SECONDS)
-    if shutil.which("wrk") and "--sockets" not in options and not HANDSHAKE:
+    if shutil.which("wrk") and "--sockets" not in options:
         print(json.dumps({"calls": measure_with_wrk(int(port), float(seconds)), "load": "wrk"}))
     else:
         print(json.dumps({"calls": measure_with_sockets(int(port), float(seconds)), "load": "raw sockets"}))
