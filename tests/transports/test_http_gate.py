@@ -250,3 +250,30 @@ def test_a_refusal_is_an_error_response_without_an_id():
         b"content-length": b"%d" % len(outcome.body),
         b"x": b"y",
     }
+
+
+# -- requests without a body -------------------------------------------------------------------------------
+
+
+def test_a_request_without_a_body_needs_no_content_type_and_all_else_holds():
+    gate = Gate(max_headers=5)
+    good = {"host": "localhost", "accept": "text/event-stream"}
+
+    assert gate.check_bodiless(lines_of(good)).only_streams
+    assert gate.check_bodiless(lines_of({**good, "content-type": "text/plain"})).may_stream
+    assert gate.check_bodiless(lines_of({**good, "accept": "image/png"})).status == 406
+    assert gate.check_bodiless(lines_of({**good, "host": "evil.example"})).status == 421
+    assert gate.check_bodiless(lines_of({**good, "a": "", "b": "", "c": "", "d": ""})).status == 431
+
+
+def test_what_is_served_besides_is_said_to_pages_and_in_refusals():
+    gate = Gate(
+        cors_origins=[APP], methods=("GET", "POST"), cors_headers=["X-Sent"], exposed_headers=["X-Read"]
+    )
+    said = dict(preflight(gate, origin=APP).headers)
+    welcome = gate.check_bodiless(lines_of({"host": "localhost", "origin": APP}))
+
+    assert said[b"access-control-allow-methods"] == b"GET, POST"
+    assert said[b"access-control-allow-headers"].endswith(b", X-Sent")
+    assert dict(welcome.headers)[b"access-control-expose-headers"] == b"WWW-Authenticate, X-Read"
+    assert (b"allow", b"GET, POST") in gate.check_other("PUT", lines_of({"host": "localhost"})).headers

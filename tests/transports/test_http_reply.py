@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from mesero.framing import encode_event as event
-from mesero.transports.http_gate import Welcome
+from mesero.transports.http_gate import Refusal, Welcome
 from mesero.transports.http_reply import HttpReply
 
 BOTH = Welcome(may_stream=True, only_streams=False)
@@ -224,3 +224,52 @@ async def test_aborting_says_503_or_ends_the_stream_or_leaves_what_is_complete()
     assert b"shutting down" in silent.sent[0][0]
     assert streaming.sent == [(event(b"1"), True), (b"", False)]
     assert done.sent == [(b"1", False)]
+
+
+# -- for whoever writes the events -------------------------------------------------------------------------
+
+
+async def test_events_go_out_as_they_are_behind_what_the_stream_opens_with():
+    wire = Wire()
+    wire.reply.opening = lambda: b"id: 0\n\n"
+    await wire.reply.write(b"one\n\n")
+    await wire.reply.finish(b"two\n\n")
+    await wire.reply.finish(b"three\n\n")
+
+    assert wire.sent == [(b"id: 0\n\n", True), (b"one\n\n", True), (b"two\n\n", False)]
+    assert wire.reply.is_stream
+
+
+async def test_a_stream_may_end_without_having_said_anything():
+    wire = Wire()
+    await wire.reply.finish()
+
+    assert (wire.statuses, wire.sent) == ([200], [(b"", False)])
+
+
+@pytest.mark.parametrize("welcome", [BOTH, STREAMS_ONLY])
+async def test_added_headers_go_with_the_answer_whatever_its_form(welcome):
+    wire = Wire(welcome)
+    wire.reply.add_headers((b"mcp-session-id", b"7"))
+    await wire.reply.answer(b"{}")
+
+    assert wire.headers[b"mcp-session-id"] == b"7"
+    assert wire.reply.is_stream == (welcome is STREAMS_ONLY)
+
+
+async def test_a_refusal_is_the_answer_and_the_end_of_a_stream_that_has_begun():
+    refusal = Refusal(409, ((b"x", b"y"),), b"no")
+    wire, begun, answered = Wire(), Wire(), Wire()
+    await begun.reply.write(b"one\n\n")
+    await answered.reply.answer(b"{}")
+    for one in (wire, begun, answered):
+        await one.reply.refuse(refusal)
+
+    assert (wire.statuses, wire.sent, wire.headers[b"x"]) == ([409], [(b"no", False)], b"y")
+    assert (begun.statuses, begun.sent) == ([200], [(b"one\n\n", True), (b"", False)])
+    assert answered.sent == [(b"{}", False)]
+
+
+async def test_a_client_that_accepts_no_stream_shows():
+    assert not Wire(JSON_ONLY).reply.may_stream
+    assert Wire(BOTH).reply.may_stream

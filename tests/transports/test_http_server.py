@@ -405,3 +405,62 @@ async def test_a_web_socket_is_refused():
 
 async def test_scopes_that_nobody_knows_are_left_alone():
     assert await scope_of(endpoint(), "tomorrow") == []
+
+
+# -- more methods and paths --------------------------------------------------------------------------------
+
+
+OTHERS = {("/mcp", "GET"), ("/messages", "POST"), ("/sse", "GET")}
+
+
+async def name(scope, body, reply):
+    await reply.answer(f'"{scope["method"]} {scope["path"]} {body.decode()}"'.encode())
+
+
+def wider():
+    gate = Gate(methods=("GET", "POST"))
+    return HttpEndpoint(echo, path="/mcp", gate=gate, receive_other=name, others=OTHERS)
+
+
+@pytest.mark.parametrize(("path", "method"), sorted(OTHERS))
+async def test_what_was_asked_for_goes_to_the_second_function(path, method):
+    exchange = await run(app=wider(), path=path, method=method, body=b"1")
+
+    assert exchange.json == f"{method} {path} 1"
+
+
+async def test_it_does_so_wherever_the_application_is_mounted():
+    exchange = await run(app=wider(), path="/apps/sse", root_path="/apps", method="GET")
+
+    assert exchange.json == "GET /apps/sse "
+
+
+async def test_a_post_to_the_path_goes_to_the_first_function_all_the_same():
+    exchange = await run(app=wider(), body=b"1")
+
+    assert exchange.json == 1
+
+
+@pytest.mark.parametrize(
+    ("path", "method", "allowed"),
+    [("/mcp", "DELETE", "GET, POST"), ("/sse", "POST", "GET"), ("/messages", "GET", "POST")],
+)
+async def test_each_path_says_which_methods_it_has(path, method, allowed):
+    exchange = await run(app=wider(), path=path, method=method)
+
+    assert (exchange.status, exchange.headers["allow"]) == (405, allowed)
+
+
+async def test_other_paths_are_still_404():
+    exchange = await run(app=wider(), path="/other", method="GET")
+
+    assert exchange.status == 404
+
+
+async def test_the_gate_and_the_limit_are_for_the_second_function_too():
+    gate = Gate(max_body_bytes=10)
+    app = HttpEndpoint(echo, path="/mcp", gate=gate, receive_other=name, others=OTHERS)
+    too_long = await run(app=app, path="/messages", body=b"1" * 11)
+    elsewhere = await run(app=app, path="/sse", method="GET", headers={"host": "evil.example"})
+
+    assert (too_long.status, elsewhere.status) == (413, 421)

@@ -138,15 +138,22 @@ class Gate:
             ),
         )
 
-    def check_other(self, method: str, headers: HeaderLines) -> Refusal:
-        """What another method gets: 405, to who may know that there is something here."""
-        found = dict(headers)
-        return self._check_place(found.get(b"host"), found.get(b"origin")) or self._not_allowed(method)
+    def check_other(self, method: str, headers: HeaderLines, *, allowed: str | None = None) -> Refusal:
+        """What another method gets: 405, to who may know that there is something here.
 
-    def _not_allowed(self, method: str) -> Refusal:
+        Args:
+            method: The method that came.
+            headers: The header lines.
+            allowed: The methods that are served at that path, if those are not the endpoint's.
+        """
+        found = dict(headers)
+        outcome = self._check_place(found.get(b"host"), found.get(b"origin"))
+        return outcome or self._not_allowed(method, allowed)
+
+    def _not_allowed(self, method: str, allowed: str | None = None) -> Refusal:
         # https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#earlier-streamable-http-revisions
         text = f"{method} is not allowed here: every message is sent with POST"
-        return refusal_for(405, text, (b"allow", self._methods.encode()))
+        return refusal_for(405, text, (b"allow", (allowed or self._methods).encode()))
 
     def too_long(self) -> Refusal:
         """413."""

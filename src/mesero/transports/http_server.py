@@ -109,11 +109,13 @@ class HttpEndpoint:
         if (path, method) in self._others:
             check = self._gate.check_post if method == "POST" else self._gate.check_bodiless
             return check(scope["headers"])
-        if path != self.path and not any(path == other for other, _ in self._others):
+        allowed = ", ".join(sorted(served for other, served in self._others if other == path))
+        if path != self.path and not allowed:
             return self._wrong_path(scope)
         if method == "OPTIONS":
             return self._gate.check_options(scope["headers"])
-        return self._gate.check_other(method, scope["headers"])
+        allowed = "" if path == self.path else allowed
+        return self._gate.check_other(method, scope["headers"], allowed=allowed or None)
 
     async def _read_body(self, event: MutableMapping[str, Any], receive: Receive) -> bytes | Refusal:
         """A body that came in several pieces, or not at all; ``event`` is its first."""
