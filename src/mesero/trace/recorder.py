@@ -69,6 +69,7 @@ class Recorder:
         secrets: Values to replace wherever they occur.
         max_bytes: How large a file may grow before a new one is begun, in bytes.
         max_files: How many files are kept: the current one and those that were put aside.
+        watch: Shown the header and each line as it is recorded, without its secrets.
         clock: Seconds that only grow.
         now: The time of day, with its zone.
 
@@ -84,6 +85,7 @@ class Recorder:
         secrets: Iterable[str] = (),
         max_bytes: int = 256 * 1024 * 1024,
         max_files: int = 4,
+        watch: Callable[[Header | Line], None] | None = None,
         clock: Callable[[], float] = time.monotonic,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
@@ -97,6 +99,7 @@ class Recorder:
         else:
             self._file = _File(Path(to), max_bytes=max_bytes, max_files=max_files)
             self._pass_on = self._file.write
+        self._watch = watch
         self._clock = clock
         self._start = clock()
         self._started = now().astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
@@ -171,6 +174,8 @@ class Recorder:
         line = self._redacted(type_(**place, **fields), place)
         try:
             self._put(encode_line(line))
+            if self._watch is not None:
+                self._watch(line)
         except Exception as error:  # noqa: BLE001  (a sink may raise anything; the traffic must go on)
             self.error = error
             _log.warning("the recording ends here: %s", error)
@@ -199,6 +204,8 @@ class Recorder:
             started=self._started, by=f"mesero {_own_version()}", links=self._links, part=self._part
         )
         self._pass_on(encode_header(header))
+        if self._watch is not None and self._part == 1:
+            self._watch(header)
 
 
 class LinkRecorder:
