@@ -17,6 +17,7 @@ from mesero.jsonrpc import (
     ResultResponse,
     check_duplicate_members,
     check_finite,
+    decode_batch,
     decode_message,
     decode_value,
     encode_error,
@@ -407,3 +408,21 @@ def test_structs_are_written_by_their_own_rules():
         y_value: int = 0
 
     assert encode_result(1, Point(3)) == b'{"jsonrpc":"2.0","id":1,"result":{"xValue":3}}'
+
+
+# --- batches ---
+
+
+@given(st.lists(OBJECTS, min_size=1, max_size=5))
+def test_a_batch_is_its_messages(messages):
+    parts = decode_batch(b" " + dumps(messages))
+    assert parts is not None
+    assert [json.loads(part) for part in parts] == messages
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [b"", b"{}", b"[]", b"[1]", b'[{"a":1},[{}]]', b"[{}", b"[" * 5000 + b"]" * 5000],
+)
+def test_what_is_no_array_of_objects_is_no_batch(raw):
+    assert decode_batch(raw) is None

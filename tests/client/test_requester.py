@@ -5,6 +5,7 @@ import json
 
 import pytest
 
+from mesero.client.requester import OpenCall
 from mesero.errors import CallTimeoutError, DisconnectedError, ProtocolError, RpcError
 from tests.client.talking import TEXT, requests_in, talk
 from tests.transports.children import until
@@ -212,3 +213,43 @@ async def test_an_on_log_that_fails_harms_nobody(caplog):
         server.expect("tools/call").notify("notifications/message", level="info", data=1).answer(content=TEXT)
         assert (await client.call_tool("any")).text == "done"
         await until(lambda: "on_log failed" in caplog.text)
+
+
+# --- a clock that waits for somebody ---
+
+
+async def open_call(limit_s, total_s):
+    loop = asyncio.get_running_loop()
+    return OpenCall(asyncio.timeout(limit_s), limit_s, loop.time() + total_s, None)
+
+
+async def test_the_time_of_a_pause_does_not_count():
+    call = await open_call(0.1, 0.2)
+    async with call.clock:
+        call.pause()
+        call.pause()
+        assert call.clock.when() is None
+        call.extend()
+        assert call.clock.when() is None
+        await asyncio.sleep(0.3)
+        call.resume()
+        call.resume()
+        left_s = call.clock.when() - asyncio.get_running_loop().time()
+    assert 0.05 < left_s <= 0.1
+
+
+async def test_a_clock_that_has_run_out_is_neither_paused_nor_extended():
+    call = await open_call(0, 1)
+
+    async def touch():
+        async with call.clock:
+            try:
+                await asyncio.sleep(5)
+            finally:
+                call.pause()
+                call.extend()
+                call.resume()
+
+    with pytest.raises(TimeoutError):
+        await touch()
+    assert call.paused_at is None

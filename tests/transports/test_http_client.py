@@ -72,6 +72,23 @@ async def test_nothing_comes_unsolicited_until_the_transport_is_closed():
         assert await reader == []
 
 
+async def test_goodbye_is_said_with_the_headers_of_every_request_and_waited_for_no_longer_than_said():
+    async def script(request, connection):
+        if len(server.requests) > 1:
+            await connection.wait_for_end()
+        await connection.write(full(b"", "405 Method Not Allowed"))
+
+    async with serve_raw(script) as server, open_transport(server.url) as transport:
+        transport.conduct.headers["X-Who"] = "me"
+        await transport.say_goodbye()
+        async with asyncio.timeout(5):
+            await transport.say_goodbye(timeout_s=0.05)
+    for request in server.requests:
+        assert request.line.startswith("DELETE")
+        assert request.header("X-Who") == "me"
+        assert request.header("Content-Type") is None
+
+
 async def list_of(items):
     return [item async for item in items]
 

@@ -1,4 +1,5 @@
 import asyncio
+import json
 
 import pytest
 
@@ -197,6 +198,47 @@ async def test_closing_an_open_stream_closes_its_connection():
         await exchange.close()
         await exchange.close()
         await server.wait_until(lambda: server.open_connections == 0)
+
+
+async def test_where_the_server_may_ask_its_requests_and_what_it_says_to_all_are_unsolicited():
+    asked = {"jsonrpc": "2.0", "id": 9, "method": "roots/list"}
+    said = {"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}
+    script = streaming(asked, said, progress(1), own_result)
+    async with serve_raw(script) as server, open_transport(server.url) as transport:
+        transport.conduct.passes_requests = True
+        received = await receive_all(transport.exchange(outgoing()))
+        assert kinds_of(received) == [Notification, ResultResponse]
+        unsolicited = transport.unsolicited()
+        assert (await anext(unsolicited)).raw == json.dumps(asked).encode()
+        assert (await anext(unsolicited)).message.method == "notifications/tools/list_changed"
+        assert list(transport.dropped) == []
+
+
+async def test_a_batch_may_be_an_event_where_there_are_some():
+    script = streaming(lambda request: [progress(1), own_result(request)])
+    async with serve_raw(script) as server, open_transport(server.url) as transport:
+        transport.conduct.accepts_batches = True
+        received = await receive_all(transport.exchange(outgoing()))
+        assert kinds_of(received) == [Notification, ResultResponse]
+
+
+async def test_giving_up_is_told_in_a_message_where_that_is_wanted_and_abandoning_is_not():
+    async with serve_raw(streaming_forever) as server, open_transport(server.url) as transport:
+        transport.conduct.tells_cancellation = True
+        for request_id, ends in ((1, "close"), (2, "abandon"), (3, "close")):
+            exchange = transport.exchange(outgoing(request_id))
+            await exchange.receive()
+            if ends == "close":
+                await exchange.close("tired" if request_id == 1 else "")
+                await exchange.close()
+            else:
+                exchange.abandon()
+        await server.wait_until(lambda: len(server.requests) == 5)
+    told = [request.json["params"] for request in server.requests if "id" not in request.json]
+    assert sorted(told, key=lambda params: params["requestId"]) == [
+        {"requestId": 1, "reason": "tired"},
+        {"requestId": 3},
+    ]
 
 
 async def streaming_forever(request, connection):

@@ -34,7 +34,7 @@ LogFunction = Callable[[LoggingMessageParams], Awaitable[None] | None]
 _log = logging.getLogger("mesero")
 
 
-class OpenCall(msgspec.Struct, gc=False):
+class OpenCall(msgspec.Struct, eq=False):
     """The clock of one request that is under way. All times are those of the loop, in seconds."""
 
     clock: asyncio.Timeout
@@ -79,7 +79,7 @@ class Requester:
         is_closed: Whether new requests are refused.
     """
 
-    _open_calls: list[OpenCall] | None = None
+    _open_calls: set[OpenCall] | None = None
     """Those under way, for a subclass that has to reach them; None when nobody has."""
 
     def __init__(
@@ -124,7 +124,7 @@ class Requester:
         clock = asyncio.timeout(limit_s)
         call = OpenCall(clock, limit_s, loop.time() + max(limit_s, self._total_timeout_s), on_progress)
         if self._open_calls is not None:
-            self._open_calls.append(call)
+            self._open_calls.add(call)
         heard = 0
         exchange: Exchange | None = None
         reason = "the caller gave up"
@@ -152,7 +152,7 @@ class Requester:
             raise self._timeout_error(spec, params, limit_s, heard) from None
         finally:
             if self._open_calls is not None:
-                self._open_calls.remove(call)
+                self._open_calls.discard(call)
             if exchange is not None and not exchange.is_over:
                 await exchange.close(reason)
 

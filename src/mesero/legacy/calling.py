@@ -103,7 +103,7 @@ class SessionCaller(Requester):
         supported: Sequence[str] = HANDSHAKE_REVISIONS,
     ) -> None:
         super().__init__(transport, timeout_s=timeout_s, total_timeout_s=total_timeout_s, on_log=on_log)
-        self._open_calls = []
+        self._open_calls = set()
         self._info = info
         self._capabilities = capabilities
         self._log_level = log_level

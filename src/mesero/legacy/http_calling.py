@@ -20,8 +20,8 @@ from mesero.transports import Conduct, Received, Transport
 
 __all__ = ["Channel", "HttpChannel", "channel_for"]
 
-SESSION_ID: Final = "Mcp-Session-Id"
-REVISION: Final = "MCP-Protocol-Version"
+_SESSION_ID: Final = "Mcp-Session-Id"
+_REVISION: Final = "MCP-Protocol-Version"
 
 _NOT_FOUND = 404
 _SESSION_ID_TEXT = re.compile(r"[\x21-\x7e]+")
@@ -94,8 +94,8 @@ class HttpChannel(Channel):
 
     def _forget(self) -> None:
         self._session_id = ""
-        self._conduct.headers.pop(SESSION_ID, None)
-        self._conduct.headers.pop(REVISION, None)
+        self._conduct.headers.pop(_SESSION_ID, None)
+        self._conduct.headers.pop(_REVISION, None)
         # "The initialize request MUST NOT be cancelled by clients."
         # https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/cancellation#behavior-requirements
         self._conduct.tells_cancellation = False
@@ -105,18 +105,18 @@ class HttpChannel(Channel):
         """See `Channel.take_answer`."""
         super().take_answer(received, revision)
         headers = received.http.headers if received.http is not None else ()
-        self._session_id = next((value for name, value in headers if name == SESSION_ID.lower()), "")
+        self._session_id = next((value for name, value in headers if name == _SESSION_ID.lower()), "")
         if self._session_id:
             # "The session ID MUST only contain visible ASCII characters".
             if not _SESSION_ID_TEXT.fullmatch(self._session_id):
                 raise ProtocolError(
-                    f"the server gave a {SESSION_ID} that is not of visible ASCII characters",
+                    f"the server gave a {_SESSION_ID} that is not of visible ASCII characters",
                     where=self._transport.target,
                 )
-            self._conduct.headers[SESSION_ID] = self._session_id
+            self._conduct.headers[_SESSION_ID] = self._session_id
         # https://modelcontextprotocol.io/specification/2025-06-18/basic/transports#protocol-version-header
         if not is_older(revision, JUNE_2025):
-            self._conduct.headers[REVISION] = revision
+            self._conduct.headers[_REVISION] = revision
 
     def open(self, on_gap: Callable[[], None]) -> None:
         """See `Channel.open`."""

@@ -29,7 +29,7 @@ from mesero.legacy.methods import (
 from mesero.transports import Received
 from mesero.types import ServerCapabilities
 
-__all__ = ["LISTENED_TO", "Subscription", "Subscriptions"]
+__all__ = ["LISTENED_TO", "Ask", "Subscription", "Subscriptions"]
 
 _ACKNOWLEDGED: Final = "notifications/subscriptions/acknowledged"
 """What a filter is answered with where there are filters; here it is our own word for it."""
