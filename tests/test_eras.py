@@ -173,6 +173,11 @@ def test_a_server_that_discovered_and_died_of_the_handshake_is_modern():
     assert step_for(**BOTH, probe=Discovered((MODERN,)), happening="ended") == ("modern", MODERN)
 
 
+@pytest.mark.parametrize("happening", ["ended", "silent"])
+def test_a_server_that_discovered_older_revisions_and_has_no_session_for_them_is_an_outage(happening):
+    assert step_for(**BOTH, probe=Discovered((NEWEST,)), happening=happening) == ("outage", "")
+
+
 def test_a_pipe_that_ends_without_a_probe_is_no_matter_of_the_era():
     assert step_for("stdio", sent=("initialize",), happening="ended") == ("outage", "")
 
@@ -283,6 +288,19 @@ def test_any_observation_gives_exactly_one_verdict_with_a_revision_where_one_is_
     assert isinstance(verdict, Verdict)
     assert bool(verdict.revision) == (verdict.step in NEEDS_REVISION), verdict
     assert not verdict.revision or verdict.revision in (*MODERN_REVISIONS, *LEGACY_REVISIONS)
+
+
+@given(OBSERVATIONS)
+def test_every_step_is_taken_once_so_that_there_is_an_end(seen):
+    step = choose_on_client(seen).step
+    if "initialize" in seen.sent:
+        assert step not in ("initialize", "both")
+    if seen.sent and seen.was_repeated:
+        assert step != "probe"
+    if seen.was_restarted:
+        assert step != "restart"
+    if seen.transport == "sse":
+        assert step != "sse"
 
 
 @given(OBSERVATIONS)

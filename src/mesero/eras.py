@@ -353,34 +353,37 @@ def _after_initialize(seen: Observation, modern: Sequence[str], legacy: Sequence
         if answer.revision in legacy:
             return Verdict("session", "initialize was answered", answer.revision)
         return Verdict("stop", "initialize was answered with no revision of ours")
-    if seen.happening == "ended":
-        if isinstance(seen.probe, Discovered):
-            return _from_probe(seen.probe, seen, modern, legacy)
-        return _from_end(seen, legacy)
     if answer is None:
         return _without_answer(seen, modern, legacy)
     is_pending = "probe" in seen.sent and seen.probe is None and seen.happening == "answered"
     if seen.transport == "stdio" and is_pending:
         return Verdict("wait", "the probe is still to be answered")
-    if isinstance(seen.probe, Discovered):
-        found = _from_probe(seen.probe, seen, modern, legacy)
-        if found.step == "modern":
-            return found
-    if isinstance(seen.probe, Refused) and seen.probe.code == UNSUPPORTED_REVISION:
-        found = _from_probe(seen.probe, seen, modern, legacy)
-        if found.step == "probe":
-            return found
+    from_probe = _stateless_after_all(seen, modern, legacy)
+    if from_probe is not None:
+        return from_probe
     if isinstance(answer, Refused) and answer.code == UNSUPPORTED_REVISION and not seen.was_repeated:
         revision = _newest_common(modern, answer.supported or ()) or _first(modern)
         return Verdict("probe", "initialize was refused for its revision", revision)
     return Verdict("report", "initialize was refused")
 
 
+def _stateless_after_all(seen: Observation, modern: Sequence[str], legacy: Sequence[str]) -> Verdict | None:
+    """What the probe's answer comes to when the handshake came to nothing; None for nothing either."""
+    if seen.probe is None:
+        return None
+    found = _from_probe(seen.probe, seen, modern, legacy)
+    return found if found.step in ("modern", "probe") else None
+
+
 def _without_answer(seen: Observation, modern: Sequence[str], legacy: Sequence[str]) -> Verdict:
     """`initialize` was sent, and what happened since is no answer to it."""
+    if seen.happening in ("silent", "ended"):
+        from_probe = _stateless_after_all(seen, modern, legacy)
+        if from_probe is not None:
+            return from_probe
+    if seen.happening == "ended":
+        return _from_end(seen, legacy)
     if seen.happening == "silent":
-        if isinstance(seen.probe, Discovered):
-            return _from_probe(seen.probe, seen, modern, legacy)
         return Verdict("outage", "nothing came in time")
     if seen.transport == "stdio":
         return Verdict("wait", "initialize is still to be answered")

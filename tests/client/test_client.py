@@ -231,6 +231,37 @@ async def test_closing_cancels_nothing_that_was_answered():
     assert requests_in(wire, "notifications/cancelled") == []
 
 
+# --- closing and cancelling while the era is found out ---
+
+
+@pytest.mark.parametrize("waits_for", ["server/discover", "initialize"])
+async def test_closing_from_another_task_ends_a_connect_that_is_under_way(older, waits_for):
+    server = older("for request in logged(): pass")
+    before = asyncio.all_tasks()
+    client = Client(server.command, probe_s=0.1 if waits_for == "initialize" else 20, connect_timeout_s=60)
+    connecting = asyncio.create_task(client.__aenter__())
+    await until(lambda: waits_for in server.log)
+    await client.aclose()
+    with pytest.raises(ClosedError):
+        await connecting
+    assert asyncio.all_tasks() == before
+    assert client.transport.exit_code is not None
+
+
+@pytest.mark.parametrize("waits_for", ["server/discover", "initialize"])
+async def test_a_cancelled_connect_leaves_nothing(older, waits_for):
+    server = older("for request in logged(): pass")
+    before = asyncio.all_tasks()
+    client = Client(server.command, probe_s=0.1 if waits_for == "initialize" else 20, connect_timeout_s=60)
+    connecting = asyncio.create_task(client.__aenter__())
+    await until(lambda: waits_for in server.log)
+    connecting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await connecting
+    assert asyncio.all_tasks() == before
+    assert client.transport.exit_code is not None
+
+
 # --- roots ---
 
 

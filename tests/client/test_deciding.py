@@ -244,6 +244,6 @@ def test_with_any_server_there_is_soon_a_connection_or_one_of_our_errors(acts):
         return len(asyncio.all_tasks())
 
     assert asyncio.run(connect()) == 1
-    # The probe and its repetition, the handshake and its repetition after a new start, and what ends them.
-    assert sum(method == "server/discover" for method in seen) <= 3
-    assert sum(method == "initialize" for method in seen) <= 3
+    # The probe and its repetition; the handshake after each, and after a new start.
+    assert seen.count("server/discover") <= 2, seen
+    assert seen.count("initialize") <= 3, seen

@@ -242,7 +242,8 @@ class Decider:
         self._first_step = "initialize"
         self._forgive_start()
         self._errors.clear()
-        self._seen = Observation(transport=self._kind, sent=(), was_restarted=True)
+        was_repeated = self._seen.was_repeated
+        self._seen = Observation(transport=self._kind, sent=(), was_repeated=was_repeated, was_restarted=True)
 
     def _forgive_start(self) -> None:
         forgive = getattr(self.transport, "forgive_start", None)
