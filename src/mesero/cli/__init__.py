@@ -35,6 +35,9 @@ COMMANDS: Final = {
     "compose": "Print the exact message that would be sent.",
     "serve": "Serve a Python file over stdio or HTTP.",
     "trace": "Record what passes between a host and its server.",
+    "audit": "Judge every message of a recording, and name the cause of what failed.",
+    "rules": "What the audit looks for.",
+    "diff": "Compare two recordings, call by call.",
     "explain": "Explain a message, or a code, method, header or key.",
     "diagram": "Draw a recording: as text, for Mermaid, or as a page to look around in.",
 }

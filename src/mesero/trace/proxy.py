@@ -2,8 +2,8 @@
 
 A reverse proxy for one origin on a loopback address. Bodies pass as they come, piece by piece, event by
 event; redirects, refusals and metadata documents pass as they are; a host that hangs up closes the request
-upstream. Only what belongs to one connection is not passed on (``Connection`` and its like), and ``Host`` names
-the server. With a token of its own the proxy signs in where the host could not.
+upstream. Only what belongs to one connection is not passed on (``Connection`` and its like), and ``Host``
+names the server. With a token of its own the proxy signs in where the host could not.
 
 Other machines and pages in browsers are refused: whoever may use the proxy uses its token too.
 """

@@ -2,7 +2,7 @@
 
 The host starts the shim in place of the server; the shim starts the server. Both directions and stderr are
 copied in pieces as they come, by a thread each that waits in ``read`` and ``write`` alone, so that a slow
-reader slows its writer as without us. Signals are passed on; exit code and deadly signal are the server's own.
+reader slows its writer as without us. Signals are passed on; exit code and deadly signal are the server's.
 When the server ends, its group is killed and we end; when the host is gone, the server is ended; when we are
 killed, the process that writes the recording ends the server (see `mesero.trace.scribe`).
 
