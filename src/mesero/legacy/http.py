@@ -218,7 +218,9 @@ class HttpSessions:
             await reply.refuse(session)
             return
         del self._open[found[SESSION_ID].decode("latin-1")]
-        await session.aclose()
+        # Who deletes a session waits for nothing more; the official Python client (1.x) fails when an answer
+        # comes all the same.
+        await session.aclose(is_told=False)
         await reply.refuse(Refusal(204, ()))
 
     # -- which session ---------------------------------------------------------------------------------------

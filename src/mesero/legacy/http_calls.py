@@ -96,6 +96,9 @@ class HttpCall:
             # Nothing in that array was owed an answer.
             await reply.accept()
         else:
+            if stream.is_complete and not stream.count:
+                # There is nothing to come back for.
+                reply.opening = None
             await stream.follow(reply, self._mark)
         stream.detach(self._mark)
 
@@ -104,9 +107,15 @@ class HttpCall:
         self.is_answered = True
         self._stream.end()
 
-    def end(self) -> None:
-        """The session is over: the client hears it, if it still can, and the call is cancelled."""
-        if not self.is_answered:
+    def end(self, *, is_told: bool = True) -> None:
+        """The session is over: the client hears it, if it still can, and the call is cancelled.
+
+        Args:
+            is_told: Answer the request; else its connection just ends.
+        """
+        if not is_told:
+            self.finish()
+        elif not self.is_answered:
             gone = InternalError("the session ended before this was answered")
             self.is_answered = True
             self._status = 404

@@ -173,12 +173,16 @@ class HttpSession:
             self._store.forget(stream)
         self._standing.clear()
 
-    async def aclose(self) -> None:
-        """The session is over: whoever waits hears of it, and what runs is cancelled."""
+    async def aclose(self, *, is_told: bool = True) -> None:
+        """The session is over: what runs is cancelled.
+
+        Args:
+            is_told: Answer what runs with an error, for a client that did not end the session itself.
+        """
         self._is_closed = True
         self.end_standing()
         for call in self._calls.values():
-            call.end()
+            call.end(is_told=is_told)
         self._store.end_all()
         await self.session.aclose()
         for task in self._calls:
