@@ -1,4 +1,4 @@
-"""Recordings to draw: a stateless session over HTTP, one with a handshake over stdio, and one of any length."""
+"""Recordings to draw: a stateless session over HTTP, one with a handshake over stdio, one of any length."""
 
 import json
 import random

@@ -13,11 +13,12 @@ from typing import Final, get_args
 from msgspec import UNSET
 
 from mesero.audit.auditor import Auditor
+from mesero.audit.diagnosis import Diagnosis, diagnose_link
 from mesero.audit.evidence import Evidence
 from mesero.audit.findings import Finding
 from mesero.audit.link import Direction, IdKey, LinkState, find_id_key
 from mesero.audit.reading import read_line
-from mesero.audit.tracking import open_link, remember
+from mesero.audit.tracking import remember
 from mesero.diagram.dividing import divide
 from mesero.diagram.groups import Grouping
 from mesero.diagram.labels import line_words, message_words, plain
@@ -53,6 +54,14 @@ class _Lane:
     open: dict[tuple[Direction, IdKey], int] = field(default_factory=dict)
     tokens: dict[tuple[Direction, IdKey], int] = field(default_factory=dict)
     eras: dict[str, None] = field(default_factory=dict)
+
+    def describe(self, link: Link | LinkLine) -> None:
+        """Take what the recording says of the link itself."""
+        state = self.state
+        state.title, state.transport, state.target = link.name, link.transport, link.target
+        self.facts = LinkPart(
+            self.facts.key, plain(link.name), plain(link.transport), plain(link.target, max_chars=2000)
+        )
 
 
 class Builder:
@@ -92,7 +101,7 @@ class Builder:
         """Take the first line."""
         self._header = header
         for key, link in header.links.items():
-            self._lane_of(key).facts = _facts_of(key, link)
+            self._lane_of(key).describe(link)
         if self._auditor is not None:
             self._auditor.receive(header)
 
@@ -105,12 +114,13 @@ class Builder:
         lane = self._lane_of(line.link)
         lane.state.last_t, lane.state.last_seq = line.t, line.seq
         if isinstance(line, LinkLine):
-            open_link(lane.state, line)
-            lane.facts = _facts_of(line.link, line)
+            lane.describe(line)
             return
         for evidence in read_line(lane.state, line):
             if evidence.kind not in _AROUND and self._wants(line.link, line.seq):
                 self._draw(lane, line, evidence)
+            if evidence.kind in ("result", "error"):
+                self._settle(lane, evidence)
             remember(evidence)
 
     def build(self, *, name: str = "", problems: Iterable[str] = ()) -> Drawing:
@@ -118,6 +128,7 @@ class Builder:
         if self._auditor is not None:
             ends = self._auditor.receive_end()
             self._findings += (each for each in ends if self._wants(each.link, each.seq))
+        diagnoses = self._diagnoses()
         self._mark_unanswered()
         mark_phases(self._rows)
         latencies = latencies_of(self._rows)
@@ -133,11 +144,19 @@ class Builder:
             groups=groups,
             latencies=latencies,
             findings=tuple(self._findings),
+            diagnoses=tuple(diagnoses),
             problems=tuple(plain(each) for each in problems),
             messages=self._messages,
             left_out=self._left_out,
             duration_s=last - first,
         )
+
+    def _diagnoses(self) -> list[Diagnosis]:
+        if self._auditor is None:
+            return []
+        shown = [key for key, lane in self._lanes.items() if self._is_shown(lane)]
+        links = (self._auditor.links[key] for key in shown if key in self._auditor.links)
+        return [diagnosis for link in links for diagnosis in diagnose_link(link)]
 
     def _wants(self, link: str, seq: int) -> bool:
         lane = self._lanes.get(link)
@@ -231,6 +250,14 @@ class Builder:
             if row.request >= 0:
                 self._rows[row.request].note = "cancelled"
 
+    def _settle(self, lane: _Lane, evidence: Evidence) -> None:
+        """An answer that is not drawn is one all the same."""
+        asked = evidence.asked
+        key = find_id_key(asked.id) if asked is not None else None
+        index = lane.open.pop((asked.direction, key), -1) if asked is not None and key is not None else -1
+        if index >= 0:
+            self._rows[index].note = self._rows[index].note or f"answered in line {evidence.seq}"
+
     def _mark_unanswered(self) -> None:
         for lane in self._lanes.values():
             for index in lane.open.values():
@@ -275,10 +302,6 @@ def _http_of(line: Line) -> HttpPart | None:
         is_event=http.sse,
         error="" if http.error is UNSET else plain(http.error),
     )
-
-
-def _facts_of(key: str, link: Link | LinkLine) -> LinkPart:
-    return LinkPart(plain(key), plain(link.name), plain(link.transport), plain(link.target))
 
 
 def _described(lane: _Lane) -> LinkPart:

@@ -10,6 +10,7 @@ from typing import Literal
 
 import msgspec
 
+from mesero.audit.diagnosis import Diagnosis
 from mesero.audit.findings import Finding, Phase
 
 __all__ = ["Badness", "Drawing", "Group", "HttpPart", "Latency", "LinkPart", "Row", "RowKind"]
@@ -126,6 +127,7 @@ class Drawing(msgspec.Struct, omit_defaults=True, kw_only=True):
     groups: tuple[Group, ...] = ()
     latencies: tuple[Latency, ...] = ()
     findings: tuple[Finding, ...] = ()
+    diagnoses: tuple[Diagnosis, ...] = ()
     problems: tuple[str, ...] = ()
     messages: int = 0
     left_out: int = 0

@@ -6,6 +6,7 @@ after the other.
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
@@ -23,6 +24,11 @@ _ARROWS: Final = frozenset({"request", "notification", "result", "error", "batch
 def drawing_text(drawing: Drawing) -> str:
     """The whole drawing, with a summary in front and latencies behind."""
     lines = [_summary_of(drawing)]
+    for each in drawing.diagnoses:
+        lines += ["", *_paragraph(f"{each.symptom}: {plain(each.cause, max_chars=2000)}")]
+        lines += _paragraph(
+            f"at fault: {each.blame}, {each.confidence}. Fix: {plain(each.fix, max_chars=2000)}"
+        )
     for link in drawing.links:
         rows = [(index, row) for index, row in enumerate(drawing.rows) if row.link == link.key]
         if rows:
@@ -111,6 +117,10 @@ def _lane_of(row: Row) -> tuple[str, bool]:
 
 def _is_servers(row: Row) -> bool:
     return row.kind in ("stderr", "exit") or (row.kind in ("http", "text", "eof") and row.dir == "s2c")
+
+
+def _paragraph(text: str) -> list[str]:
+    return textwrap.wrap(text, _HEAD + _LANE + 12, subsequent_indent="  ", break_long_words=False)
 
 
 def _fit(text: str, width: int) -> str:

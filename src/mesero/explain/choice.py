@@ -98,6 +98,9 @@ def _of_request(message: dict[str, Any], headers: Mapping[str, str]) -> Choice:
         return _stateless(f"`_meta` has {PROTOCOL_VERSION_KEY}", meta[PROTOCOL_VERSION_KEY])
     if version is not None and version not in HANDSHAKE_REVISIONS:
         return _stateless(f"MCP-Protocol-Version is {version!r}, which has no handshake", version)
+    known = METHODS.get(method)
+    if known is not None and known.revisions == STATELESS_REVISIONS:
+        return _by_method(method)
     if method == "initialize":
         offered = params.get("protocolVersion")
         return _handshake("`initialize` opens a handshake", offered)
@@ -105,7 +108,6 @@ def _of_request(message: dict[str, Any], headers: Mapping[str, str]) -> Choice:
         return _handshake(f"MCP-Protocol-Version is {version}", version)
     if "mcp-session-id" in headers:
         return _handshake("Mcp-Session-Id names a session")
-    known = METHODS.get(method)
     if known is not None and known.kind == "question":
         return _handshake("as a request of its own, only servers with a handshake ask this")
     return _by_method(method)

@@ -12,12 +12,12 @@ from typing import Any, Final
 
 import msgspec
 
-from mesero.errors import RpcError
+from mesero.errors import InvalidParamsError, RpcError
 from mesero.explain.choice import Choice, MessageKind, choose_era, kind_of, members_of
 from mesero.explain.glossary import METHODS, Entry, find_entry
 from mesero.explain.handshake import run_checks
 from mesero.explain.reuse import find_method_for, reuse_of
-from mesero.explain.steps import Reply, StepReport, run_steps
+from mesero.explain.steps import Reply, StepReport, reply_for, run_steps
 from mesero.jsonrpc import decode_value
 from mesero.revisions.judge import check_message
 
@@ -134,8 +134,13 @@ def _explain_request(
         steps, reply = run_steps(raw, headers)
         if choice.era == "unknown":
             notes = (_EITHER,)
-    stops_at = next((step.name for step in steps if step.outcome == "refused"), "")
     violations = () if choice.era == "unknown" or reply is not None else _violations_of(message, choice, None)
+    if violations:
+        # What the steps leave to the operation itself: a server finds it there, and says the same.
+        error = InvalidParamsError(f"{message['method']}: invalid parameters: {violations[0]}")
+        reply = reply_for(raw, error, is_http=is_http)
+        steps = (*steps[:-1], StepReport(steps[-1].name, "refused", f"{error.code}: {error.message}"))
+    stops_at = next((step.name for step in steps if step.outcome == "refused"), "")
     return Explanation(
         **common, steps=steps, stops_at=stops_at, reply=reply, notes=notes, violations=violations
     )

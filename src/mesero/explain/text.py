@@ -73,6 +73,8 @@ def _step(step: StepReport) -> list[str]:
 def _verdict(found: Explanation) -> list[str]:
     if found.reply is not None:
         return ["", *_reply(found.reply, found.stops_at)]
+    if found.about is not None and found.about.kind == "question" and found.steps:
+        return ["", "Nothing stops it here: the client asks its user or its model, and answers."]
     if found.steps:
         return [
             "",

@@ -443,6 +443,23 @@
         ["era", (link.eras || []).map((era) => ERAS[era]).join(", ") || "unknown"],
       ]));
     }
+    for (const each of drawing.diagnoses || []) {
+      const cause = make("div", "finding error");
+      cause.append(make("b", "", each.symptom), make("div", "", each.cause));
+      cause.append(make("div", "soft", `at fault: ${each.blame} · phase: ${each.phase} · ${each.confidence}`));
+      cause.append(make("div", "fix", `Fix: ${each.fix}`));
+      const foot = make("div", "buttons");
+      for (const seq of each.evidence.slice(0, 12)) {
+        const index = indexOfSeq(seq, each.link);
+        if (index < 0) continue;
+        const jump = button(`line ${seq}`, () => select(index));
+        jump.className = "link";
+        foot.append(jump);
+      }
+      cause.append(foot);
+      if (each === drawing.diagnoses[0]) box.append(make("h2", "", "What went wrong"));
+      box.append(cause);
+    }
     box.append(make("h2", "", findings.length ? plural(findings.length, "finding") : "Findings"));
     if (!findings.length) box.append(make("p", "soft", "None."));
     const order = { error: 0, warning: 1, info: 2 };
