@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from mesero.client import (
         Client,
+        Decision,
         Listening,
         Progress,
         ServerChange,
@@ -60,6 +61,7 @@ __all__ = [
     "ClosedError",
     "ConnectError",
     "Context",
+    "Decision",
     "DisconnectedError",
     "Extension",
     "HttpStatusError",
@@ -93,6 +95,7 @@ __version__ = "0.1.0"
 
 _PLACES = {
     "Client": "mesero.client",
+    "Decision": "mesero.client",
     "Listening": "mesero.client",
     "Progress": "mesero.client",
     "ServerChange": "mesero.client",
