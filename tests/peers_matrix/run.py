@@ -43,6 +43,8 @@ CELL_TIMEOUT_S = 60
 READY_TIMEOUT_S = 30
 SURVIVAL_WAIT_S = 5.0
 CALL = {"tool": "add", "arguments": {"a": 2, "b": 3}, "expect": "5"}
+PROGRESS = {"tool": "count", "arguments": {}, "expect": "counted"}
+SLOW = {"tool": "slow", "arguments": {}}
 ASK = {"tool": "ask", "arguments": {}, "expect": "Hello."}
 # `TypeError: …`, `mcp.shared.exceptions.McpError: …`, `Error: …`
 ERROR = re.compile(r"[\w.]*(Error|Exception|Exit)\b[^:]*: ")
@@ -162,10 +164,22 @@ class Meeting:
         job["era"] = self.cell.peer.get("eras", {}).get(self.cell.way)
         if self.cell.does_ask:
             job["ask"] = self.cell.peer.get("ask", ASK)
+        has_ours = "program" in self.cell.peer
+        job |= {"progress": PROGRESS, "slow": SLOW} if has_ours else {}
+        job |= {name: self.cell.peer[name] for name in ("progress", "slow") if name in self.cell.peer}
+        if self.cell.way in self.cell.peer.get("mute", ()):
+            del job["progress"]
+        if self.cell.peer.get("dies_of_cancelling", False):
+            del job["slow"]
         return self._run([sys.executable, str(PEERS / "ours_client.py"), json.dumps(job)])
 
     def _check(self, seen: Mapping[str, Any]) -> None:
-        expected = {"sum": "5", "note": "a note"} | ({"asked": "Hello."} if self.cell.does_ask else {})
+        expected: dict[str, Any] = {"sum": "5", "note": "a note"}
+        expected |= {"asked": "Hello."} if self.cell.does_ask else {}
+        if not self.cell.peer.get("has_no_options", False):
+            expected |= {"steps": [1, 2], "again": "7"}
+            if not seen.get("late") or seen["late"] == "not at all":
+                raise CellError("a slow call was not given up")
         for name, value in expected.items():
             if seen.get(name) != value:
                 raise CellError(f"{name} is {seen.get(name)!r}, not {value!r}")

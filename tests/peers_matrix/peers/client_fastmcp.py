@@ -14,6 +14,13 @@ async def answer(*_):
     return "Hello."
 
 
+steps = []
+
+
+async def note(progress, *_):
+    steps.append(progress)
+
+
 def choose_transport():
     if way == "stdio":
         return StdioTransport(target[0], target[1:], keep_alive=False)
@@ -33,6 +40,13 @@ async def main():
             "error": failed.content[0].text if failed.is_error else "",
             "note": (await client.read_resource("note://one"))[0].text,
         }
+        await client.call_tool("count", {}, progress_handler=note)
+        seen["steps"] = steps
+        try:
+            await client.call_tool("slow", {}, timeout=0.5)
+        except Exception as error:  # noqa: BLE001  (what it says is the result)
+            seen["late"] = str(error)
+        seen["again"] = (await client.call_tool("add", {"a": 3, "b": 4})).content[0].text
         try:
             seen["asked"] = (await client.call_tool("ask", {})).content[0].text
         except Exception as error:  # noqa: BLE001  (what it says is the result)

@@ -5,8 +5,9 @@ import inspect
 import json
 import sys
 from contextlib import AsyncExitStack
+from datetime import timedelta
 
-from mcp import ClientSession, StdioServerParameters, stdio_client
+from mcp import ClientSession, McpError, StdioServerParameters, stdio_client
 from mcp.types import CreateMessageResult, TextContent
 
 way, *target = sys.argv[1:]
@@ -32,6 +33,25 @@ def open_streams():
     return connect(target[0])
 
 
+async def do_more(session):
+    """What calls had no options for in the first releases."""
+    if "progress_callback" not in inspect.signature(session.call_tool).parameters:
+        return {}
+    steps = []
+
+    async def note(progress, *_):
+        steps.append(progress)
+
+    await session.call_tool("count", {}, progress_callback=note)
+    try:
+        await session.call_tool("slow", {}, read_timeout_seconds=timedelta(seconds=0.5))
+        late = "not at all"
+    except McpError as error:
+        late = str(error)
+    again = await session.call_tool("add", {"a": 3, "b": 4})
+    return {"steps": steps, "late": late, "again": again.content[0].text}
+
+
 async def main():
     async with AsyncExitStack() as stack:
         streams = await stack.enter_async_context(open_streams())
@@ -50,6 +70,7 @@ async def main():
             "error": failed.content[0].text if failed.isError else "",
             "note": (await session.read_resource("note://one")).contents[0].text,
         }
+        seen |= await do_more(session)
         try:
             seen["asked"] = (await session.call_tool("ask", {})).content[0].text
         except Exception as error:  # noqa: BLE001  (what it says is the result)

@@ -15,6 +15,13 @@ async def answer(*_):
     return CreateMessageResult(role="assistant", content=content, model="none")
 
 
+steps = []
+
+
+async def note(progress, *_):
+    steps.append(progress)
+
+
 def choose_target():
     if way == "stdio":
         return StdioServerParameters(command=target[0], args=target[1:])
@@ -36,6 +43,13 @@ async def main():
             "error": failed.content[0].text if failed.is_error else "",
             "note": (await client.read_resource("note://one")).contents[0].text,
         }
+        await client.call_tool("count", {}, progress_callback=note)
+        seen["steps"] = steps
+        try:
+            await client.call_tool("slow", {}, read_timeout_seconds=0.5)
+        except Exception as error:  # noqa: BLE001  (what it says is the result)
+            seen["late"] = str(error)
+        seen["again"] = (await client.call_tool("add", {"a": 3, "b": 4})).content[0].text
         try:
             seen["asked"] = (await client.call_tool("ask", {})).content[0].text
         except Exception as error:  # noqa: BLE001  (what it says is the result)

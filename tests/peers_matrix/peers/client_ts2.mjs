@@ -26,6 +26,13 @@ const { tools } = await client.listTools();
 const added = await client.callTool({ name: "add", arguments: { a: 2, b: 3 } });
 const failed = await client.callTool({ name: "fail", arguments: {} });
 const note = await client.readResource({ uri: "note://one" });
+const steps = [];
+await client.callTool({ name: "count", arguments: {} }, { onprogress: ({ progress }) => steps.push(progress) });
+const late = await client.callTool({ name: "slow", arguments: {} }, { timeout: 500 }).then(
+  () => "not at all",
+  (error) => String(error),
+);
+const again = await client.callTool({ name: "add", arguments: { a: 3, b: 4 } });
 const asked = await client.callTool({ name: "ask", arguments: {} }).then(
   (result) => result.content[0].text,
   (error) => String(error),
@@ -37,6 +44,9 @@ const seen = {
   error: failed.isError ? failed.content[0].text : "",
   note: note.contents[0].text,
   asked,
+  steps,
+  late,
+  again: again.content[0].text,
 };
 await client.close();
 console.log(JSON.stringify(seen));

@@ -1,14 +1,15 @@
 """Our client, told what to do by one JSON argument. Prints the revision, and what was wrong if anything was.
 
 ``target``: a URL or a command; ``era``: as the client takes it; ``cell``: a mark in the server's environment,
-by which survivors are found; ``root``: a folder for the server; ``call`` and, where the peer can ask, ``ask``:
-tool, arguments and a part of the answer.
+by which survivors are found; ``root``: a folder for the server. Calls are a tool, its arguments and a part of
+the answer: ``call``, and where the peer has one ``ask`` and ``progress``; ``slow`` takes longer than it may.
 """
 
 import asyncio
 import json
 import pathlib
 import sys
+import time
 
 import mesero
 
@@ -19,8 +20,8 @@ async def answer(_):
     return "Hello."
 
 
-async def expect(client, step):
-    result = await client.call_tool(step["tool"], step["arguments"], timeout_s=20)
+async def expect(client, step, **options):
+    result = await client.call_tool(step["tool"], step["arguments"], timeout_s=20, **options)
     said = "\n".join(getattr(block, "text", "") for block in result.content)
     if result.is_error or step["expect"] not in said:
         sys.exit(f"{step['tool']} answered {said[:200]!r}, and that is no {step['expect']!r}")
@@ -33,6 +34,24 @@ async def expect_error(client):
         return
     if not result.is_error:
         sys.exit("an unknown tool was called without an error")
+
+
+async def expect_progress(client, step):
+    steps = []
+    await expect(client, step, on_progress=lambda progress: steps.append(progress.progress))
+    if len(steps) < 2:
+        sys.exit(f"{step['tool']} reported {steps}")
+
+
+async def expect_timeout(client, step):
+    began = time.monotonic()
+    try:
+        await client.call_tool(step["tool"], step["arguments"], timeout_s=0.5)
+    except mesero.CallTimeoutError:
+        if time.monotonic() - began > 3:
+            sys.exit("the time-out came late")
+    else:
+        sys.exit(f"{step['tool']} was no slow call")
 
 
 async def main(job):
@@ -53,7 +72,15 @@ async def main(job):
         await expect_error(client)
         if "ask" in job:
             await expect(client, job["ask"])
+        if "progress" in job:
+            await expect_progress(client, job["progress"])
+        if "slow" in job:
+            await expect_timeout(client, job["slow"])
+            await expect(client, job["call"])
         server = client.server
+        began = time.monotonic()
+    if time.monotonic() - began > 5:
+        sys.exit("closing took more than 5 s")
     print(json.dumps({"revision": server.revision, "how": server.verdict}))
 
 

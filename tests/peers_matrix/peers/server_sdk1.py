@@ -1,5 +1,6 @@
 """A server on the official SDK 1.x: ``stdio``, or ``http``, ``http-stateless`` or ``sse`` and a port."""
 
+import asyncio
 import sys
 
 from mcp.server.fastmcp import Context, FastMCP
@@ -32,6 +33,24 @@ async def ask(ctx: Context) -> str:
     question = SamplingMessage(role="user", content=TextContent(type="text", text="Say hello"))
     answer = await ctx.session.create_message(messages=[question], max_tokens=10)
     return answer.content.text
+
+
+@server.tool()
+async def count(ctx: Context) -> str:
+    """Report progress twice."""
+    # With pauses: some clients drop what comes in one piece with the result, or on another stream after it.
+    await ctx.report_progress(1, 2)
+    await asyncio.sleep(0.1)
+    await ctx.report_progress(2, 2)
+    await asyncio.sleep(0.1)
+    return "counted"
+
+
+@server.tool()
+async def slow() -> str:
+    """Take half a minute."""
+    await asyncio.sleep(30)
+    return "slept"
 
 
 @server.resource("note://one")
