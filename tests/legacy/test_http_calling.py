@@ -389,21 +389,39 @@ async def test_a_404_about_a_method_or_without_a_session_is_no_loss():
 
 
 async def test_whoever_only_listens_hears_of_the_loss_and_of_the_new_session():
+    forget = asyncio.Event()
+
     async def listen(request, connection):
-        if request.header("Mcp-Session-Id") == "s-1":
+        if request.header("Mcp-Session-Id") == "s-1" and forget.is_set():
             script.session_id = "s-2"
             await connection.write(full(b"", "404 Not Found"))
+            return
+        await connection.write(STREAM + chunk(b"retry: 1\n\n"))
+        if request.header("Mcp-Session-Id") == "s-1":
+            await forget.wait()
+            await connection.write(END)
         else:
-            await connection.write(STREAM)
             await connection.wait_for_end()
 
     script = HttpScript(GET=listen)
     async with open_http_session(script) as (caller, server):
         wanted = {"resourceSubscriptions": ["file:///a"]}
         async with caller.listen(wanted, acknowledge_s=5, reconnect=True, on_gap=lambda: None) as changes:
+            await server.wait_until(lambda: "GET" in verbs_of(server))
+            forget.set()
             change = await asyncio.wait_for(anext(changes), 5)
             assert change.kind == "reconnected"
             assert requests_of(server, "resources/subscribe")[-1].header("Mcp-Session-Id") == "s-2"
+
+
+async def test_a_server_that_answers_404_to_listening_keeps_its_session():
+    async def refuse(request, connection):
+        await connection.write(full(b"Cannot GET /mcp", "404 Not Found", content_type="text/html"))
+
+    async with open_http_session(HttpScript(GET=refuse)) as (caller, server):
+        await server.wait_until(lambda: "GET" in verbs_of(server))
+        assert [await call(caller) for _ in range(3)] == ["done"] * 3
+        assert len(requests_of(server, "initialize")) == 1
 
 
 # --- the end ---

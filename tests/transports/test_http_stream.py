@@ -195,14 +195,27 @@ async def test_batches_are_taken_apart_where_there_may_be_some():
         await next_of(transport)
 
 
-async def test_a_server_that_does_not_know_us_is_told_to_whoever_wants_to_know():
+async def test_a_server_that_does_not_know_us_any_more_is_told_to_whoever_wants_to_know():
+    async def script(request, connection):
+        if len(server.requests) == 1:
+            await connection.write(STREAM + END)
+        else:
+            await connection.write(full(b"", "404 Not Found"))
+
+    lost = []
+    async with listening(script, on_lost=lost.append) as (_, server, _):
+        await until(lambda: lost)
+        assert "404" in str(lost[0])
+
+
+async def test_a_server_that_never_had_such_a_stream_may_say_so_with_404():
     async def script(request, connection):
         await connection.write(full(b"", "404 Not Found"))
 
     lost = []
-    async with listening(script, on_lost=lost.append):
-        await until(lambda: lost)
-        assert "404" in str(lost[0])
+    async with listening(script, on_lost=lost.append) as (transport, server, _):
+        await until(transport._listening.done)
+        assert (len(server.requests), lost) == (1, [])
 
 
 async def test_closing_ends_the_stream_at_once():

@@ -159,7 +159,7 @@ class HttpLink:
             headers[name] = value
         return await self._request("POST", path or self.url, headers, raw)
 
-    async def get(self, *, last_event_id: str = "") -> aiohttp.ClientResponse:
+    async def ask_for_events(self, *, last_event_id: str = "") -> aiohttp.ClientResponse:
         """Ask for an event stream of the server's own, or for one to go on after its last event.
 
         Raises:

@@ -82,7 +82,7 @@ class Resumption:
         for tries_left in reversed(range(_MAX_FAILURES)):
             await self.wait()
             try:
-                response = await self._link.get(last_event_id=self.last_event_id)
+                response = await self._link.ask_for_events(last_event_id=self.last_event_id)
             except (ConnectError, DisconnectedError) as error:
                 if not tries_left:
                     raise _unresumed(failure, str(error)) from None
@@ -119,7 +119,7 @@ class HttpListener:
         """Keep the stream open until the server refuses it. Cancelling closes it."""
         while True:
             try:
-                response = await self._link.get(last_event_id=self._resumption.last_event_id)
+                response = await self._link.ask_for_events(last_event_id=self._resumption.last_event_id)
             except TransportError:
                 await self._resumption.wait()
                 continue
@@ -135,7 +135,8 @@ class HttpListener:
         """Whether the server may offer the stream later."""
         status = response.status
         response.close()
-        if status == 404 and self._link.conduct.on_lost is not None:
+        if status == 404 and self._was_open and self._link.conduct.on_lost is not None:
+            # At the first time it may as well say that there is no such stream.
             where = f"GET {self._link.target} → 404"
             self._link.conduct.on_lost(DisconnectedError(f"{where}: the server does not know us any more"))
         # "or else return HTTP 405 Method Not Allowed, indicating that the server does not offer an SSE

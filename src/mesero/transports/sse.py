@@ -97,7 +97,7 @@ class SseTransport(StreamTransport):
                 raise self._gone_error()
             if self._is_up:
                 return
-            response = await self._link.get()
+            response = await self._link.ask_for_events()
             if not is_event_stream(response):
                 answer = await self._link.read_answer(response)
                 raise answer.status_error("no event stream, so this is no server of the older transport")
