@@ -156,8 +156,9 @@ def test_a_pipe_that_ends_after_the_probe_has_the_server_started_again_for_the_h
     assert step_for("stdio", sent=sent, happening="ended") == ("restart", NEWEST)
 
 
-def test_a_server_that_refused_the_probe_and_ended_is_started_again_for_the_handshake():
-    assert step_for(**BOTH, probe=Refused(-32600), happening="ended") == ("restart", NEWEST)
+@pytest.mark.parametrize("sent", [("probe",), ("probe", "initialize")])
+def test_a_server_that_refused_the_probe_and_ended_is_started_again_for_the_handshake(sent):
+    assert step_for("stdio", sent=sent, probe=Refused(-32600), happening="ended") == ("restart", NEWEST)
 
 
 def test_a_server_that_answered_nonsense_and_ended_is_told_as_it_is():

@@ -291,7 +291,10 @@ def _row_for(seen: Observation, modern: Sequence[str], legacy: Sequence[str]) ->
     if "initialize" in seen.sent:
         return _after_initialize(seen, modern, legacy)
     if seen.probe is not None:
-        return _from_probe(seen.probe, seen, modern, legacy)
+        found = _from_probe(seen.probe, seen, modern, legacy)
+        # Nobody is left who could be sent the handshake.
+        has_ended = found.step == "initialize" and seen.happening == "ended"
+        return _from_end(seen, legacy) if has_ended else found
     if seen.happening == "silent":
         return _from_silence(seen, legacy)
     if seen.happening == "ended":

@@ -59,13 +59,14 @@ class OlderServer:
 
 
 QUICK_S = 0.3
+"""``probe_s`` for a server that stays silent."""
 
 
 @asynccontextmanager
 async def connected(server, **settings):
-    """A client of a server that waits for nothing for long."""
-    hurry = {"probe_s": QUICK_S, "connect_timeout_s": 10.0}
-    async with Client(server.command, **{**hurry, **settings}) as client:
+    """A client that takes no slow start for silence, unless it is told to be quick."""
+    patience = {"probe_s": 10.0, "connect_timeout_s": 20.0}
+    async with Client(server.command, **{**patience, **settings}) as client:
         yield client
 
 

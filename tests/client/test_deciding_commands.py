@@ -30,7 +30,7 @@ for request in logged():
 
 async def test_a_server_that_ignores_the_probe_gets_the_handshake_beside_it_and_is_remembered(older):
     server = older(SILENT)
-    async with connected(server) as client:
+    async with connected(server, probe_s=QUICK_S) as client:
         assert client.server.era == "legacy"
         assert client.server.verdict.startswith(
             f"nothing answered the probe within {QUICK_S:g} s; initialize was"
@@ -38,7 +38,7 @@ async def test_a_server_that_ignores_the_probe_gets_the_handshake_beside_it_and_
         assert await works(client)
     assert server.log[:3] == ["started", "server/discover", "initialize"]
     before = len(server.log)
-    async with connected(server) as client:
+    async with connected(server, probe_s=QUICK_S) as client:
         assert client.server.verdict.startswith("remembered: nothing answered the probe within")
         assert await works(client)
     assert server.log[before : before + 3] == ["started", "initialize", "notifications/initialized"]
@@ -68,16 +68,35 @@ for request in logged():
 @pytest.mark.parametrize("body", [DIES_AT_ONCE, DIES_AT_THE_NEXT_MESSAGE, REFUSES_AND_DIES])
 async def test_a_server_that_the_probe_kills_is_started_again_for_the_handshake_and_remembered(older, body):
     server = older(body)
-    async with connected(server) as client:
+    async with connected(server, probe_s=QUICK_S) as client:
         assert client.server.era == "legacy"
-        assert re.search(r"the server ended \d+ ms after (the probe|initialize)", client.server.verdict)
+        assert "the server ended" in client.server.verdict
         assert await works(client)
         assert client.transport._starts.maxlen - len(client.transport._starts) == 4
     assert server.log.count("started") == 2
-    async with connected(server) as client:
+    async with connected(server, probe_s=QUICK_S) as client:
         assert await works(client)
     assert server.log.count("started") == 3
     assert server.log.count("server/discover") == 1
+
+
+LATE = """
+for request in logged():
+    if request["method"] == "server/discover":
+        time.sleep(0.6)
+        refuse(request)
+    elif "id" in request:
+        serve(request)
+"""
+
+
+async def test_a_slow_server_that_refuses_the_probe_is_waited_for_next_time(older):
+    server = older(LATE)
+    async with connected(server, probe_s=QUICK_S) as client:
+        assert client.server.decision.first_step == "patience"
+        assert await works(client)
+    async with connected(server, probe_s=QUICK_S) as client:
+        assert re.fullmatch(r"the probe was answered -32601 in \d+ ms", client.server.verdict)
 
 
 async def test_with_remember_false_nothing_is_kept_and_nothing_looked_up(older):
@@ -113,11 +132,11 @@ for request in logged():
 
 async def test_a_slow_server_that_answers_both_is_used_as_it_was_pinned_and_waited_for_next_time(older):
     server = older(PINS)
-    async with connected(server) as client:
+    async with connected(server, probe_s=QUICK_S) as client:
         assert (client.server.era, client.server.revision) == ("legacy", "2025-06-18")
         assert (await client.call_tool("any")).text == "pinned"
         assert client.server.decision.first_step == "patience"
-    async with connected(server) as client:
+    async with connected(server, probe_s=QUICK_S) as client:
         assert (client.server.era, client.server.revision) == ("modern", "2026-07-28")
         assert (await client.call_tool("any")).text == "free"
     assert server.log.count("initialize") == 1
@@ -126,7 +145,7 @@ async def test_a_slow_server_that_answers_both_is_used_as_it_was_pinned_and_wait
 async def test_a_slow_server_that_refuses_the_handshake_is_modern(older):
     server = older(SLOW)
     for _ in range(2):
-        async with connected(server) as client:
+        async with connected(server, probe_s=QUICK_S) as client:
             assert client.server.era == "modern"
             assert await works(client)
     assert server.log.count("initialize") == 1
@@ -147,7 +166,7 @@ async def test_a_handshake_refused_before_a_slow_probe_is_answered_waits_for_the
                 result(request, "done")
         """
     )
-    async with connected(server) as client:
+    async with connected(server, probe_s=QUICK_S) as client:
         assert client.server.era == "modern"
         assert await works(client)
 
@@ -163,7 +182,7 @@ async def test_a_handshake_that_is_never_answered_does_not_hide_a_discovery(olde
                 result(request, "done")
         """
     )
-    async with connected(server, connect_timeout_s=1.5) as client:
+    async with connected(server, probe_s=QUICK_S, connect_timeout_s=2.5) as client:
         assert client.server.era == "modern"
         assert await works(client)
 

@@ -9,7 +9,7 @@ from mesero.client import Decision
 from mesero.client import client as client_module
 from mesero.eras import MODERN_REVISIONS
 from mesero.errors import NoCommonRevisionError, UnsupportedRevisionError
-from tests.client.older_servers import DIES_AT_ONCE, REFUSES, SLOW, connected, works
+from tests.client.older_servers import DIES_AT_ONCE, QUICK_S, REFUSES, SLOW, connected, works
 
 # -- pins and hints --------------------------------------------------------------------------------
 
@@ -123,7 +123,7 @@ async def test_without_the_package_the_error_names_what_the_server_speaks(older,
 
 async def test_without_the_package_a_slow_server_is_waited_for(older, no_sessions):
     server = older(SLOW)
-    async with connected(server) as client:
+    async with connected(server, probe_s=QUICK_S) as client:
         assert client.server.era == "modern"
     assert "initialize" not in server.log
 

@@ -230,12 +230,22 @@ class Decider:
             await self._observe(None)
         else:
             await self._drop_tasks()
+            if verdict.step == "initialize" and self._finds_the_end():
+                return
             if verdict.step == "restart":
                 self._begin_again()
             elif verdict.step == "sse":
                 await self._change_transport()
             self._send_initialize(verdict.revision, self._timeout_s)
             await self._observe(None)
+
+    def _finds_the_end(self) -> bool:
+        """Whether the server ended when it had answered the probe: to be seen, not mended by the way."""
+        if self._seen.sent != ("probe",) or not getattr(self.transport, "has_ended", False):
+            return False
+        self._seen = msgspec.structs.replace(self._seen, happening="ended")
+        self._evidence.append("then the server ended")
+        return True
 
     def _begin_again(self) -> None:
         """Whoever sends next starts the server anew; that the probe ended it is not held against it."""
@@ -350,7 +360,8 @@ class Decider:
 
     def _settled_in_session(self) -> Settled:
         introduction = cast("Introduction", self._results["initialize"].result)
-        if isinstance(self._seen.probe, Discovered) and self._first_step == "initialize":
+        if self._seen.probe is not None and self._is_stream and self._first_step == "initialize":
+            # It was slow, no more.
             self._first_step = "patience"
         elif self._kind == "http" and self._first_step == "probe":
             self._first_step = "initialize"

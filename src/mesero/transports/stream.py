@@ -159,6 +159,8 @@ class StreamTransport:
         self._is_closed = False
         self.is_open = False
         """See `mesero.transports.Transport.is_open`."""
+        self.has_ended = False
+        """Whether the channel was up and the other side ended it; `open` brings up another one."""
         self._send: Callable[[bytes], None] = _send_nowhere
         """Puts bytes on the channel without blocking. Given by the subclass while the channel is up."""
         self._pending: list[bytes] = []
@@ -365,11 +367,13 @@ class StreamTransport:
         self._pending.clear()
         self.connections += 1
         self._is_up = True
+        self.has_ended = False
         self.is_open = not self._is_closed
 
     def end(self, error: MeseroError) -> None:
         """The channel is gone: every waiter learns it at once, each with the name of its call."""
         self._is_up = False
+        self.has_ended = True
         self.is_open = False
         self._send = _send_nowhere
         rest = self._framer.receive_eof()
