@@ -100,7 +100,9 @@ class HttpTalk:
     def start(self, method="POST", *, body=b"", **changes):
         """An exchange that runs; `changes` are of its headers, None leaves one out."""
         headers = self.headers(**changes)
-        return Exchange(self.app, method=method, path=self.path, body=body, headers=headers).start()
+        exchange = Exchange(self.app, method=method, path=self.path, body=body, headers=headers)
+        exchange.is_missed = lambda: is_missed(self.app, exchange)
+        return exchange.start()
 
     async def finish(self, exchange):
         async with asyncio.timeout(10):
@@ -160,6 +162,12 @@ class HttpTalk:
 
     async def delete(self, **changes):
         return await self.finish(self.start("DELETE", content_type=None, **changes))
+
+
+def is_missed(app, exchange):
+    """Whether the application has noticed that the client of an exchange left, whose call goes on."""
+    replies = (*app._fresh, *app._slow, *app._streams)
+    return any(reply.is_gone and reply.receive == exchange._receive for reply in replies)
 
 
 def text_of(message):

@@ -35,14 +35,22 @@ class Line:
         return b"".join(event.get("body", b"") for event in self.sent[1:])
 
 
-async def run(work, *, request_id=1, line=None, elsewhere=None, primes=True):
-    """A call whose work is a function of the call; its line and its task."""
+def call_on(line, elsewhere=None, request_id=1, primes=True):
+    return HttpCall(EventStore(10_000), (elsewhere or []).append, line.reply, request_id, primes=primes)
+
+
+async def run(work, *, request_id=1, line=None):
+    """A call whose work is a function of the call, to its end; its line and the call."""
     line = line or Line()
-    call = HttpCall(EventStore(10_000).open(primes=primes), (elsewhere or []).append, request_id)
-    task = call.start(work(call))
-    task.add_done_callback(lambda _: call.finish())
-    await call.follow(line.reply)
+    call = call_on(line, request_id=request_id)
+    await call.run(work(call))
     return line, call
+
+
+async def cancel(task):
+    task.cancel()
+    await asyncio.wait([task])
+    return task
 
 
 async def test_an_answer_alone_is_json_with_its_status_and_headers():
@@ -85,50 +93,126 @@ async def test_an_array_in_which_nothing_was_owed_an_answer_is_accepted():
     assert (line.status, line.body) == (202, b"")
 
 
-async def test_a_call_that_was_cancelled_ends_its_stream():
-    async def work(call):
-        raise asyncio.CancelledError
+async def test_a_call_that_its_client_cancels_ends_its_stream():
+    line, gate = Line(), asyncio.Event()
 
-    line, call = await run(work)
+    async def start():
+        call = call_on(line)
+        gate.call = call
+        await call.run(gate.wait())
 
+    task = asyncio.get_running_loop().create_task(start())
+    await asyncio.sleep(0)
+    gate.call.is_cancelled = True
+    await cancel(task)
+
+    assert not task.cancelled()
     assert (line.status, line.headers[b"content-type"]) == (200, b"text/event-stream")
-    assert b"event:" not in line.body
-    assert call.is_answered
+    assert line.body == b""
+    assert gate.call.is_answered
 
 
-async def test_what_a_lost_call_says_goes_elsewhere_and_its_answer_nowhere():
-    elsewhere, gate = [], asyncio.Event()
+@pytest.mark.parametrize("says", [True, False])
+async def test_any_other_cancellation_is_passed_on_and_leaves_nothing_running(says):
+    line = Line()
+
+    async def start():
+        call = call_on(line)
+        if says:
+            await call.notify(b"1")
+        await call.run(asyncio.Event().wait())
+
+    task = asyncio.get_running_loop().create_task(start())
+    await asyncio.sleep(0)
+    await cancel(task)
+    for _ in range(3):
+        await asyncio.sleep(0)
+
+    assert task.cancelled()
+    assert asyncio.all_tasks() == {asyncio.current_task()}
+
+
+async def test_what_a_call_says_after_its_client_left_goes_elsewhere_and_its_answer_nowhere():
+    elsewhere, line = [], Line()
 
     async def work(call):
-        await gate.wait()
+        line.reply.give_up()
         await call.notify(b"question")
         await call.answer(b"answer")
 
-    call = HttpCall(EventStore(10_000).open(primes=True), elsewhere.append, 1)
-    task = call.start(work(call))
-    following = asyncio.get_running_loop().create_task(call.follow(Line().reply))
-    await asyncio.sleep(0)
-    following.cancel()
-    await asyncio.wait([following])
-    gate.set()
-    await task
+    call = HttpCall(EventStore(10_000), elsewhere.append, line.reply, 1, primes=True)
+    await call.run(work(call))
 
     assert elsewhere == [b"question"]
+    assert line.sent == []
 
 
-@pytest.mark.parametrize("request_id", [1, "a"])
-async def test_the_end_of_the_session_answers_and_cancels(request_id):
+async def test_what_a_call_said_is_kept_for_who_comes_back_once_an_event_id_is_out():
+    store, line = EventStore(10_000), Line()
+
     async def work(call):
-        await asyncio.Event().wait()
+        await call.notify(b"1")
+        for _ in range(3):
+            await asyncio.sleep(0)
+        line.reply.give_up()
+        await call.notify(b"2")
+        await call.answer(b"3")
 
+    call = HttpCall(store, [].append, line.reply, 1, primes=True)
+    await call.run(work(call))
+    stream, after = store.find("1-1")
+    stream.attach(after=after)
+
+    assert line.body.endswith(b"data: 1\n\n")
+    assert stream.take().split() == b"id: 1-2 event: message data: 2 id: 1-3 event: message data: 3".split()
+
+
+async def test_a_client_that_leaves_before_the_writer_has_begun_holds_nobody_up():
     line = Line()
-    call = HttpCall(EventStore(10_000).open(primes=True), [].append, request_id)
-    task = call.start(work(call))
-    following = asyncio.get_running_loop().create_task(call.follow(line.reply))
+
+    async def work(call):
+        await call.notify(b"x" * 3_000_000)
+        line.reply.give_up()
+        async with asyncio.timeout(5):
+            await call.notify(b"y" * 3_000_000)
+        await call.answer(b"z")
+
+    _, call = await run(work, line=line)
+
+    assert call.is_answered
+
+
+@pytest.mark.parametrize("is_told", [True, False])
+@pytest.mark.parametrize("says", [True, False])
+async def test_the_end_of_the_session_ends_the_call_and_says_so_if_it_is_to(says, is_told):
+    line, calls = Line(), []
+
+    async def start():
+        calls.append(call_on(line, request_id="a"))
+        if says:
+            await calls[0].notify(b"1")
+        await calls[0].run(asyncio.Event().wait())
+
+    task = asyncio.get_running_loop().create_task(start())
     await asyncio.sleep(0)
-    call.end()
-    await following
+    calls[0].end(is_told=is_told)
     await asyncio.wait([task])
 
-    assert task.cancelled()
-    assert (line.status, json.loads(line.body)["id"]) == (404, request_id)
+    assert not task.cancelled()
+    assert line.status == (404 if is_told and not says else 200)
+    assert (b'"id":"a"' in line.body) == is_told
+
+
+async def test_a_batch_that_breaks_off_with_its_session_has_no_id_to_answer_under():
+    line, calls = Line(), []
+
+    async def start():
+        calls.append(call_on(line, request_id=None))
+        await calls[0].run(asyncio.Event().wait())
+
+    task = asyncio.get_running_loop().create_task(start())
+    await asyncio.sleep(0)
+    calls[0].end()
+    await asyncio.wait([task])
+
+    assert "id" not in json.loads(line.body)

@@ -75,9 +75,10 @@ class HttpSessions:
 
     # -- POST ------------------------------------------------------------------------------------------------
 
-    async def receive(self, message: Message, headers: HeaderLines, reply: HttpReply) -> None:
-        """Take a message that is not of the stateless revisions."""
-        found = dict(headers)
+    async def receive(
+        self, message: Message, headers: HeaderLines, found: dict[bytes, bytes], reply: HttpReply
+    ) -> None:
+        """Take a message that is not of the stateless revisions; ``found`` is its headers by name."""
         if isinstance(message, Request) and not reply.may_stream:
             # "The client MUST include an Accept header, listing both application/json and text/event-stream":
             # without the second one it would never hear what a call asks.
@@ -96,7 +97,7 @@ class HttpSessions:
             elif isinstance(message, Request):
                 await session.serve(message, headers, reply)
             else:
-                await _take(session.session, message, reply)
+                await _take(session, message, reply)
 
     async def receive_batch(self, raw: bytes, headers: HeaderLines, reply: HttpReply) -> bool:
         """Take an array of messages; whether it is of a session whose revision has them."""
@@ -104,7 +105,7 @@ class HttpSessions:
         if not self.are_kept:
             alone = self._stateless_for(found)
             if alone.has_batches:
-                await alone.serve_batch(raw, reply, headers=tuple(headers))
+                await alone.serve_batch(raw, reply, headers=headers)
                 await reply.accept()
             return alone.has_batches
         session = None if SESSION_ID not in found else self._find(found)
@@ -123,7 +124,7 @@ class HttpSessions:
             # What is agreed on here holds for nobody else.
             alone = ServerSession(self._server, None, is_stateless=True)
         if isinstance(message, Request):
-            await alone.serve(message, reply, headers=tuple(headers))
+            await alone.serve(message, reply, headers=headers)
         else:
             await _take(alone, message, reply)
 
@@ -149,7 +150,7 @@ class HttpSessions:
         self._start_sweeping()
         session = HttpSession(self._server, max_stored_bytes=self._max_stored_bytes)
         session_id = secrets.token_hex(16)
-        work = session.session.serve(request, reply, headers=tuple(headers))
+        work = session.session.serve(request, reply, headers=headers)
         if session.session.revision is None:
             await work
             return
@@ -307,7 +308,9 @@ class HttpSessions:
 
 
 async def _take(
-    session: ServerSession, message: Notification | ResultResponse | ErrorResponse, reply: HttpReply
+    session: ServerSession | HttpSession,
+    message: Notification | ResultResponse | ErrorResponse,
+    reply: HttpReply,
 ) -> None:
     # What is accepted gets "HTTP status code 202 Accepted with no body". So does what nobody waits for: the
     # answer to a question that was withdrawn may be on its way, and some clients end with their first error.

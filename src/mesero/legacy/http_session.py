@@ -8,16 +8,21 @@ https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#multip
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any, Final
 
-from mesero.jsonrpc import Request
+import msgspec
+
+from mesero.jsonrpc import ErrorResponse, Notification, Request, ResultResponse
 from mesero.legacy.event_streams import EventStore, EventStream
 from mesero.legacy.http_calls import HttpCall
+from mesero.legacy.methods import CANCELLED
 from mesero.legacy.serving import ServerSession
 from mesero.legacy.shapes import NOVEMBER_2025
 from mesero.transports.http_gate import HeaderLines, refusal_for
 from mesero.transports.http_reply import HttpReply
+from mesero.types import CancelledParams
 
 if TYPE_CHECKING:
     from mesero.server.server import Server
@@ -47,7 +52,7 @@ class HttpSession:
         self._store = EventStore(max_stored_bytes)
         self._standing: list[EventStream] = []
         """The streams without a request, in the order in which somebody came for them."""
-        self._calls: dict[asyncio.Task[None], HttpCall] = {}
+        self._calls: set[HttpCall] = set()
         """What runs."""
         self._connections = 0
         self._is_closed = False
@@ -55,7 +60,7 @@ class HttpSession:
     @property
     def is_in_use(self) -> bool:
         """Whether somebody is connected. What runs for nobody does not count: it could do so for ever."""
-        return self._connections > 0
+        return self._connections > 0 or any(call.is_connected for call in self._calls)
 
     @property
     def _primes(self) -> bool:
@@ -67,26 +72,30 @@ class HttpSession:
 
     async def serve(self, request: Request, headers: HeaderLines, reply: HttpReply) -> None:
         """Serve a request on the connection that it came on."""
-        call = HttpCall(self._store.open(primes=self._primes), self._announce, request.id)
-        await self._run(call, self.session.serve(request, call, headers=tuple(headers)), reply)
+        call = HttpCall(self._store, self._announce, reply, request.id, primes=self._primes)
+        await self._run(call, self.session.serve(request, call, headers=headers))
 
     async def serve_batch(self, raw: bytes, headers: HeaderLines, reply: HttpReply) -> None:
         """Serve an array of messages, in a revision that has them."""
-        call = HttpCall(self._store.open(primes=self._primes), self._announce)
-        await self._run(call, self.session.serve_batch(raw, call, headers=tuple(headers)), reply)
+        call = HttpCall(self._store, self._announce, reply, primes=self._primes)
+        await self._run(call, self.session.serve_batch(raw, call, headers=headers))
 
-    async def _run(self, call: HttpCall, work: Coroutine[Any, Any, None], reply: HttpReply) -> None:
-        task = call.start(work)
-        self._calls[task] = call
-        task.add_done_callback(self._forget_call)
-        self._connections += 1
+    async def _run(self, call: HttpCall, work: Coroutine[Any, Any, None]) -> None:
+        self._calls.add(call)
         try:
-            await call.follow(reply)
+            await call.run(work)
         finally:
-            self._connections -= 1
+            self._calls.discard(call)
 
-    def _forget_call(self, task: asyncio.Task[None]) -> None:
-        self._calls.pop(task).finish()
+    def receive(self, message: Notification | ResultResponse | ErrorResponse) -> None:
+        """Take what is never answered."""
+        if isinstance(message, Notification) and message.method == CANCELLED:
+            # So that the task of the request knows whose cancellation it is.
+            with contextlib.suppress(msgspec.MsgspecError, RecursionError):
+                params = msgspec.json.decode(message.params or b"{}", type=CancelledParams)
+                for call in self._calls:
+                    call.is_cancelled = call.is_cancelled or call.request_id == params.request_id
+        self.session.receive(message)
 
     # -- streams ---------------------------------------------------------------------------------------------
 
@@ -181,11 +190,11 @@ class HttpSession:
         """
         self._is_closed = True
         self.end_standing()
-        for call in self._calls.values():
+        calls = tuple(self._calls)
+        for call in calls:
             call.end(is_told=is_told)
         self._store.end_all()
         await self.session.aclose()
-        for task in self._calls:
-            task.cancel()
-        if self._calls:
-            await asyncio.wait(tuple(self._calls), timeout=_CLOSE_WAIT_S)
+        tasks = [call.task for call in calls if call.task is not None]
+        if tasks:
+            await asyncio.wait(tasks, timeout=_CLOSE_WAIT_S)

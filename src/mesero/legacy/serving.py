@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
@@ -70,7 +70,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ServerSession"]
 
-_Headers = tuple[tuple[bytes, bytes], ...]
+_Headers = Sequence[tuple[bytes, bytes]]
 
 _CLOSE_WAIT_S: Final = 5.0
 """How long what is cancelled may take to clean up, in seconds."""

@@ -103,10 +103,9 @@ class _SseSession:
 
     def receive(self, body: bytes, headers: HeaderLines) -> RpcError | None:
         """Take a message; the error if it is none."""
-        lines = tuple(headers)
         reply = _SseReply(self.stream)
         if self._session.has_batches and body.lstrip()[:1] == b"[":
-            self._start(self._session.serve_batch(body, reply, headers=lines))
+            self._start(self._session.serve_batch(body, reply, headers=headers))
             return None
         try:
             message = decode_message(body)
@@ -114,7 +113,7 @@ class _SseSession:
         except RpcError as error:
             return error
         if isinstance(message, Request):
-            self._start(self._session.serve(message, reply, headers=lines))
+            self._start(self._session.serve(message, reply, headers=headers))
         else:
             self._session.receive(message)
         return None

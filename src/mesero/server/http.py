@@ -133,6 +133,11 @@ class HttpApp(HttpEndpoint):
             arrival = Arrival(message, request_id, headers)
         await serve(self.server, arrival, reply)
 
+    def cancel_open(self) -> None:
+        """See `HttpEndpoint.cancel_open`; calls whose clients left are cancelled as well."""
+        super().cancel_open()
+        self._ending = asyncio.get_running_loop().create_task(self.sessions.aclose())
+
     def end_streams(self) -> None:
         """The end has begun: what goes on by itself is over, requests may still be answered."""
         self.server.end_subscriptions()

@@ -113,7 +113,7 @@ class Sessions:
             # https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#protocol-version-header
             await reply.refuse(self._refusal_of_version(version))
             return True
-        await self._kept.receive(message, headers, reply)
+        await self._kept.receive(message, headers, found, reply)
         return True
 
     def _refusal_of_version(self, version: str) -> Refusal:

@@ -54,6 +54,7 @@ class HttpReply:
         "has_begun_stream",
         "is_answered",
         "is_gone",
+        "on_gone",
         "opening",
         "receive",
         "seen_s",
@@ -81,6 +82,8 @@ class HttpReply:
         """Whether the client left before it was answered."""
         self.opening: Callable[[], bytes] | None = None
         """Called when an event stream begins; what it returns is the first thing on it."""
+        self.on_gone: Callable[[], None] | None = None
+        """Called instead of cancelling the request's task, when the client leaves before it was answered."""
         # The endpoint's notes on a request that takes longer.
         self.seen_s = 0.0
         self.task: asyncio.Task[Any] | None = None
@@ -230,7 +233,9 @@ class HttpReply:
         """
         if not self.is_answered:
             self.is_answered = self.is_gone = True
-            if self.task is not None:
+            if self.on_gone is not None:
+                self.on_gone()
+            elif self.task is not None:
                 self.task.cancel()
 
     async def abort(self) -> None:
