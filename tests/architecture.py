@@ -20,7 +20,7 @@ def words(text):
 
 
 PURE = words("""
-    errors jsonrpc framing calls misfits uritemplates types revisions extensions modern eras audit
+    errors jsonrpc framing calls misfits uritemplates types revisions schemas extensions modern eras audit
     legacy.contents legacy.forms legacy.handshake legacy.methods legacy.sampling legacy.schemas legacy.shapes
     legacy.translate legacy.upwards trace.diff trace.format trace.importers.finding trace.places
     trace.redaction trace.sensitive auth.flow

@@ -15,7 +15,8 @@ from mesero.audit.findings import Blame, Finding, Phase
 from mesero.audit.link import LinkState
 from mesero.audit.reading import read_line
 from mesero.audit.rules import ALL, HANDSHAKE, RULES, Check, Fault, Rule
-from mesero.audit.tracking import open_link, remember
+from mesero.audit.streams import open_link
+from mesero.audit.tracking import remember
 from mesero.revisions import revision_module_for
 from mesero.revisions.judge import check_definition, check_message
 from mesero.revisions.violations import Violation

@@ -5,6 +5,7 @@ https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 from xml.sax.saxutils import escape, quoteattr
@@ -122,7 +123,11 @@ def encode_junit(findings: Sequence[Finding], *, name: str) -> bytes:
         "</testsuites>",
         "",
     ]
-    return "\n".join(lines).encode("utf-8", "replace")
+    return _UNSPEAKABLE.sub("\ufffd", "\n".join(lines)).encode()
+
+
+# What XML 1.0 cannot hold, however it is escaped.
+_UNSPEAKABLE: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def _junit_case(group: list[Finding]) -> str:

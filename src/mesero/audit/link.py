@@ -99,8 +99,9 @@ class Asked(msgspec.Struct, kw_only=True):
     requested: dict[str, Any] | None = None
     exchange: Exchange | None = None
     cancelled_t: float | None = None
-    during: IdKey | None = None
     had_progress: bool = False
+    is_answered: bool = False
+    handshake: Handshake | None = None
 
 
 class Handshake(msgspec.Struct, kw_only=True):
@@ -133,6 +134,7 @@ class Listing(msgspec.Struct, kw_only=True):
 
     names: dict[str, int] = {}
     order: tuple[str, ...] | None = None
+    pages: set[str | None] = msgspec.field(default_factory=set)
     cursors: BoundedDict[str, int] = msgspec.field(default_factory=BoundedDict)
     next_cursor: str | None = None
     scope: str = ""
@@ -203,7 +205,7 @@ class LinkState:
         self.sessions: BoundedDict[str, str] = BoundedDict(_SOME)
         self.refused_tokens: BoundedDict[str, int] = BoundedDict(_FEW)
         self.good_tokens: BoundedDict[str, int] = BoundedDict(_FEW)
-        self.was_authorized = False
+        self.authorized_agents: BoundedDict[str, int] = BoundedDict(_FEW)
         self.redirects = 0
         self.resource = ""
         self.authorization_servers: tuple[str, ...] = ()
@@ -224,7 +226,6 @@ class LinkState:
         self.closed: dict[str, float] = {}
         self.stderr: deque[str] = deque(maxlen=20)
         self.text_depth = 0
-        self.counts: dict[str, int] = {"c2s": 0, "s2c": 0, "text": 0, "spawn": 0}
         # For the diagnosis: what failed, what was given up, what the rules found first.
         self.failures: deque[Failure] = deque(maxlen=_SOME)
         self.refusals: deque[Exchange] = deque(maxlen=_SOME)
@@ -259,10 +260,15 @@ class LinkState:
         self.stderr.clear()
 
     def handshake_for(self, session: str) -> Handshake | None:
-        """The handshake of a session, or else the latest one of the link; None if there was none."""
-        if session and session in self.handshakes:
-            return self.handshakes[session]
-        return self.current
+        """The handshake of a session, without one the latest of the link; None if it is not known."""
+        # Several clients may share a link that a proxy recorded: a session is never taken for another one.
+        return self.handshakes.get(session) if session else self.current
+
+    def close(self, asked: Asked) -> None:
+        """A request is open no more; another one of its id, from another client of the link, stays open."""
+        key = find_id_key(asked.id)
+        if key is not None and self.open.get((asked.direction, key)) is asked:
+            del self.open[asked.direction, key]
 
     def listing_of(self, method: str) -> Listing:
         """The state of one list."""

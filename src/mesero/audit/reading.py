@@ -127,19 +127,17 @@ def _is_named_notification(value: dict[str, Any]) -> bool:
 
 
 def _find_asked(evidence: Evidence) -> Asked | None:
-    """The request that an answer belongs to: by its id, else by its HTTP exchange."""
+    """The request that an answer belongs to: by its HTTP exchange and its id."""
     key = evidence.id_key
     other: Direction = "s2c" if evidence.direction == "c2s" else "c2s"
-    if key is not None:
-        found = evidence.link.open.get((other, key))
-        if found is not None:
-            return found
-    exchange = evidence.exchange
-    if exchange is not None and evidence.direction == "s2c" and exchange.asked is not None:
-        asked_key = find_id_key(exchange.asked.id)
-        is_open = asked_key is not None and ("c2s", asked_key) in evidence.link.open
-        return exchange.asked if is_open else None
-    return None
+    own = evidence.exchange.asked if evidence.exchange is not None and evidence.direction == "s2c" else None
+    # Several clients may share a link over HTTP, and with it an id: the exchange tells them apart.
+    if own is not None and not own.is_answered and find_id_key(own.id) == key:
+        return own
+    found = evidence.link.open.get((other, key)) if key is not None else None
+    if found is None and own is not None and not own.is_answered:
+        return own
+    return found
 
 
 # -- eras ----------------------------------------------------------------------------------------------------

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import msgspec
-from msgspec import UNSET
 
 from mesero.audit.evidence import (
     CAPABILITIES_KEY,
@@ -15,12 +13,21 @@ from mesero.audit.evidence import (
     Evidence,
     members_of,
 )
-from mesero.audit.link import Asked, Exchange, Failure, Handshake, LinkState, Listen, Round, find_id_key
+from mesero.audit.link import Asked, Failure, Handshake, LinkState, Listen, Round, find_id_key
 from mesero.audit.rules import HANDSHAKE
+from mesero.audit.streams import (
+    remember_eof,
+    remember_exit,
+    remember_http_answer,
+    remember_http_request,
+    remember_note,
+    remember_spawn,
+    remember_stderr,
+    remember_text,
+)
 from mesero.audit.tooling import ToolFacts
-from mesero.trace.format import EofLine, ExitLine, LinkLine, NoteLine, SpawnLine, StderrLine, TextLine
 
-__all__ = ["CHANGES", "LISTS", "asked_of", "digest_of", "open_link", "remember", "rise_of"]
+__all__ = ["CHANGES", "LISTS", "asked_of", "digest_of", "find_round", "remember"]
 
 LISTS: Final = {
     "tools/list": ("tools", "name"),
@@ -69,8 +76,6 @@ def _remember_request(evidence: Evidence) -> None:
     if exchange is not None and evidence.direction == "c2s":
         exchange.asked = asked
         asked.exchange = exchange
-    if evidence.direction == "s2c" and evidence.exchange is not None and evidence.exchange.asked is not None:
-        asked.during = find_id_key(evidence.exchange.asked.id)
     if evidence.direction == "c2s":
         _remember_era(evidence, asked)
         link.first_asked = link.first_asked or asked
@@ -139,8 +144,8 @@ def _remember_era(evidence: Evidence, asked: Asked) -> None:
             revision=evidence.revision,
             client_capabilities=members_of(evidence.params.get("capabilities")),
         )
+        asked.handshake = shake
         link.current = shake
-        link.handshakes[""] = shake
     handshake = link.handshake_for(evidence.exchange.session if evidence.exchange else "")
     if handshake is not None and evidence.era == "legacy" and evidence.id_key is not None:
         handshake.ids[evidence.id_key] = evidence.seq
@@ -148,11 +153,17 @@ def _remember_era(evidence: Evidence, asked: Asked) -> None:
 
 def _close_round(evidence: Evidence, asked: Asked) -> None:
     """A retry takes its round with it."""
-    rounds = evidence.link.rounds
-    for seq, each in rounds.items():
-        if each.asked.method == asked.method and each.asked.name == asked.name:
-            del rounds[seq]
-            return
+    state = evidence.params.get("requestState")
+    found = find_round(evidence.link, asked.method, asked.name, state)
+    if found is not None:
+        del evidence.link.rounds[found.seq]
+
+
+def find_round(link: LinkState, method: str, name: object, state: object) -> Round | None:
+    """The round that a retry goes on with: that of its state, else the oldest of its method and name."""
+    alike = [each for each in link.rounds.values() if each.asked.method == method and each.asked.name == name]
+    by_state = [each for each in alike if state is not None and each.state == state]
+    return next(iter(by_state or alike), None)
 
 
 def _remember_listing(evidence: Evidence) -> None:
@@ -161,6 +172,7 @@ def _remember_listing(evidence: Evidence) -> None:
         if listing.is_complete:
             listing.order = tuple(listing.names)
         listing.names = {}
+        listing.pages = set()
         listing.scope = ""
         listing.is_complete = False
         listing.changed_seq = 0
@@ -174,17 +186,13 @@ def _remember_answer(evidence: Evidence) -> None:
     if asked is None:
         return
     key = find_id_key(asked.id)
+    asked.is_answered = True
+    link.close(asked)
     if key is not None:
-        link.open.pop((asked.direction, key), None)
         link.answered[asked.direction, key] = asked
     link.last_answered, link.last_answer_seq = asked, evidence.seq
     if asked.direction == "c2s":
-        link.answers += 1
-        link.last_long_line = evidence.seq if len(evidence.raw) > _LONG_LINE_CHARS else 0
-        if link.first_answer_t is None:
-            link.first_answer_t = evidence.t
-        if evidence.kind == "error":
-            _remember_failure(evidence, asked)
+        _count_answer(evidence, asked)
     if asked.progress_token is not None:
         entry = link.progress.pop((asked.direction, asked.progress_token), None)
         asked.had_progress = entry is not None and entry[1] is not None
@@ -193,11 +201,21 @@ def _remember_answer(evidence: Evidence) -> None:
         link.listens[key].closed = evidence.t
         link.listens[key].ack_due = evidence.kind == "result"
     if asked.method == "initialize" and asked.era == "legacy":
-        _remember_handshake(evidence)
+        _remember_handshake(evidence, asked)
     if evidence.kind == "result":
         _remember_result(evidence, asked)
     elif asked.method == "server/discover" and link.probe is asked:
         link.probe_error = evidence.error
+
+
+def _count_answer(evidence: Evidence, asked: Asked) -> None:
+    link = evidence.link
+    link.answers += 1
+    link.last_long_line = evidence.seq if len(evidence.raw) > _LONG_LINE_CHARS else 0
+    if link.first_answer_t is None:
+        link.first_answer_t = evidence.t
+    if evidence.kind == "error":
+        _remember_failure(evidence, asked)
 
 
 def _remember_failure(evidence: Evidence, asked: Asked) -> None:
@@ -220,10 +238,8 @@ def _remember_failure(evidence: Evidence, asked: Asked) -> None:
 _MAX_TEXT_CHARS = 400
 
 
-def _remember_handshake(evidence: Evidence) -> None:
-    link, shake = evidence.link, evidence.link.current
-    if shake is None or shake.is_answered:
-        return
+def _remember_handshake(evidence: Evidence, asked: Asked) -> None:
+    link, shake = evidence.link, cast("Handshake", asked.handshake)
     shake.is_answered = True
     shake.is_refused = evidence.kind == "error"
     if evidence.kind != "result":
@@ -267,6 +283,7 @@ def _remember_page(evidence: Evidence, asked: Asked) -> None:
     member, name_field = LISTS[asked.method]
     listing = link.listing_of(asked.method)
     listing.seq = evidence.seq
+    listing.pages.add(asked.cursor)
     items = evidence.result.get(member)
     for item in items if isinstance(items, list) else ():
         name = item.get(name_field) if isinstance(item, dict) else None
@@ -330,131 +347,17 @@ def _remember_cancelling(evidence: Evidence) -> None:
             link.open.pop(("c2s", key), None)
 
 
-# -- HTTP, processes, streams --------------------------------------------------------------------------------
-
-
-def _remember_http_request(evidence: Evidence) -> None:
-    link, exchange = evidence.link, evidence.exchange
-    if exchange is None:
-        return
-    if exchange.method == "POST" and exchange.kind and not link.resource:
-        link.resource = exchange.url
-    if "authorization" in exchange.headers and exchange.url == link.resource:
-        link.was_authorized = True
-
-
-def _remember_http_answer(evidence: Evidence) -> None:
-    link, exchange = evidence.link, evidence.exchange
-    if exchange is None:
-        return
-    key = find_id_key(exchange.asked.id) if exchange.asked is not None else None
-    if key is not None and exchange.status >= 300 and evidence.message is None:
-        # HTTP has answered in place of the server; no message will come.
-        link.open.pop(("c2s", key), None)
-    token = exchange.headers.get("authorization")
-    if exchange.status == 401 and token:
-        link.refused_tokens[token] = evidence.seq
-    elif exchange.status < 300 and token and exchange.kind:
-        link.good_tokens[token] = evidence.seq
-    if exchange.status >= 400:
-        link.refusals.append(exchange)
-    if exchange.session:
-        _remember_session(evidence, exchange)
-    if 300 <= exchange.status < 400:
-        link.redirects += 1
-    if "/.well-known/oauth-protected-resource" in exchange.url and exchange.status == 200:
-        try:
-            servers = members_of(msgspec.json.decode(exchange.body)).get("authorization_servers")
-        except (msgspec.MsgspecError, RecursionError):
-            return
-        if isinstance(servers, list):
-            link.authorization_servers = tuple(each for each in servers if isinstance(each, str))
-
-
-def _remember_session(evidence: Evidence, exchange: Exchange) -> None:
-    link, session = evidence.link, exchange.session
-    if session not in link.statuses:
-        link.statuses[session] = deque(maxlen=_MAX_METHODS)
-    link.statuses[session].append((evidence.t, exchange.status))
-    if exchange.method == "DELETE" and 200 <= exchange.status < 300:
-        link.sessions[session] = "deleted"
-    elif exchange.status == 404 and exchange.kind and link.sessions.get(session) != "deleted":
-        link.sessions[session] = "lost"
-
-
-def _remember_text(evidence: Evidence) -> None:
-    link, line = evidence.link, evidence.line
-    link.counts["text"] += 1
-    if not isinstance(line, TextLine) or line.raw is UNSET:
-        return
-    # A brace at the beginning of a line may begin a message over several lines; one inside a log does not.
-    if link.text_depth or line.raw.startswith("{"):
-        link.text_depth = max(0, link.text_depth + rise_of(line.raw))
-
-
-def rise_of(text: str) -> int:
-    """How many more braces a line opens than it closes; those in strings do not count."""
-    pieces = text.replace("\\\\", "").replace('\\"', "").split('"')
-    return sum(piece.count("{") - piece.count("}") for piece in pieces[::2])
-
-
-def _remember_stderr(evidence: Evidence) -> None:
-    line = evidence.line
-    if isinstance(line, StderrLine) and line.raw is not UNSET:
-        evidence.link.stderr.append(line.raw[:400])
-
-
-def _remember_eof(evidence: Evidence) -> None:
-    link, exchange = evidence.link, evidence.exchange
-    if not isinstance(evidence.line, EofLine):
-        return
-    if exchange is None:
-        link.closed.setdefault(evidence.line.dir, evidence.t)
-        return
-    exchange.ended_by = evidence.line.dir
-    asked = exchange.asked
-    key = find_id_key(asked.id) if asked is not None else None
-    if key is not None and evidence.line.dir == "c2s" and ("c2s", key) in link.open:
-        link.open["c2s", key].cancelled_t = evidence.t
-        link.given_up.append(link.open["c2s", key])
-    if key is not None and key in link.listens and link.listens[key].closed is None:
-        link.listens[key].closed = evidence.t
-
-
-def _remember_spawn(evidence: Evidence) -> None:
-    link = evidence.link
-    if isinstance(evidence.line, SpawnLine):
-        link.begin_anew()
-        link.spawn, link.spawn_t = evidence.line, evidence.t
-
-
-def _remember_note(evidence: Evidence) -> None:
-    line = evidence.line
-    if isinstance(line, NoteLine):
-        evidence.link.reports.append((line.seq, line.text[:_MAX_TEXT_CHARS]))
-
-
-def _remember_exit(evidence: Evidence) -> None:
-    if isinstance(evidence.line, ExitLine):
-        evidence.link.exit, evidence.link.exit_t = evidence.line, evidence.t
-
-
-def open_link(link: LinkState, line: LinkLine) -> None:
-    """Take over what a line says of a link."""
-    link.title, link.transport, link.target = line.name, line.transport, line.target
-
-
 _ACTIONS: Final[dict[str, Callable[[Evidence], None]]] = {
     "request": _remember_request,
     "notification": _remember_notification,
     "result": _remember_answer,
     "error": _remember_answer,
-    "http request": _remember_http_request,
-    "http answer": _remember_http_answer,
-    "text": _remember_text,
-    "stderr": _remember_stderr,
-    "eof": _remember_eof,
-    "spawn": _remember_spawn,
-    "exit": _remember_exit,
-    "note": _remember_note,
+    "http request": remember_http_request,
+    "http answer": remember_http_answer,
+    "text": remember_text,
+    "stderr": remember_stderr,
+    "eof": remember_eof,
+    "spawn": remember_spawn,
+    "exit": remember_exit,
+    "note": remember_note,
 }

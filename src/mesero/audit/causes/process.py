@@ -33,6 +33,7 @@ from mesero.audit.link import Asked, LinkState
 
 __all__: list[str] = []
 
+_MANY_STARTS: Final = 2
 _SLOW_START_S: Final = 10.0
 _INSTALLERS: Final = re.compile(
     r"(?:^|/)(?:npx|uvx|bunx|pnpm|yarn|pipx|npm|uv|docker|podman)(?:\.cmd|\.exe)?$"
@@ -297,7 +298,13 @@ def _installing(link: LinkState) -> Iterator[Proof]:
         state = (
             f"the first answer took {waited:.0f} s" if is_answered else f"no answer came in {waited:.0f} s"
         )
-        yield Proof(f"{state}; {command[0]} downloads and installs before the server starts", (first.seq,))
+        text = f"{state}; {command[0]} downloads and installs before the server starts"
+        earlier = sum(not run.answers for run in link.runs)
+        if earlier >= _MANY_STARTS:
+            # What was installed so far is thrown away each time, so waiting for the next start is no help.
+            fix = "Install the program once outside of the host, and start the installed program directly."
+            yield Proof(f"{text}; {earlier} starts before ended the same way", (first.seq,), fix)
+        yield Proof(text, (first.seq,))
 
 
 def _slow_or_killed(link: LinkState) -> tuple[Asked, float, bool] | None:

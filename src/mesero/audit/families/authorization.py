@@ -322,7 +322,9 @@ def _refused_token(evidence: Evidence) -> Iterator[Fault | str]:
 )
 def _forgotten_token(evidence: Evidence) -> Iterator[Fault | str]:
     exchange, link = evidence.exchange, evidence.link
-    if exchange is None or not exchange.headers or exchange.method == "OPTIONS" or not link.was_authorized:
+    if exchange is None or not exchange.headers or exchange.method == "OPTIONS":
+        return
+    if exchange.headers.get("user-agent", "") not in link.authorized_agents:
         return
     if exchange.url == link.resource and "authorization" not in exchange.headers:
         yield f"the {exchange.method or 'request'} has no Authorization, earlier ones had"

@@ -338,6 +338,8 @@ def _older_in_metadata(evidence: Evidence) -> Iterator[Fault | str]:
     fails=trace(shake()[0], s2c(failed(-32601, "Method not found", id=0))),
 )
 def _silent_refusal(evidence: Evidence) -> Iterator[Fault | str]:
+    if evidence.code not in (-32601, -32022) and not evidence.link.modern_answers:
+        return  # A server of the older era may refuse it for other reasons.
     said = str(evidence.error.get("message", "")) + str(evidence.error.get("data", ""))
     if not any(revision in said for revision in ALL):
         yield "initialize was refused with an error that names no revision which the server speaks"

@@ -452,7 +452,7 @@ def _variable(evidence: Evidence) -> Iterator[Fault | str]:
     passes=trace(*_OLD_START, http_request("GET", accept="text/event-stream"), http_answer(405)),
     fails=trace(*_OLD_START, http_request("GET", accept="application/json"), http_answer(405)),
 )
-def _get_accept(evidence: Evidence) -> Iterator[Fault | str]:
+def _accepts_no_stream(evidence: Evidence) -> Iterator[Fault | str]:
     exchange = evidence.exchange
     if exchange is None or exchange.method != "GET" or exchange.url != evidence.link.resource:
         return

@@ -77,7 +77,12 @@ def _reused_while_open(evidence: Evidence) -> Iterator[Fault | str]:
     if key is None:
         return
     first = evidence.link.open.get((evidence.direction, key))
-    # Each HTTP exchange has its own answer, but the sender still may not issue the same id twice.
+    # Over HTTP several clients may share a link; only those of one session are surely the same.
+    exchange = evidence.exchange
+    if exchange is not None and not exchange.session:
+        return
+    if first is not None and first.exchange is not None and exchange is not None:
+        first = first if first.exchange.session == exchange.session else None
     if first is not None and first.cancelled_t is None:
         yield (
             f"{evidence.what} has the id of `{short(first.method, quoted=False)}` (line "

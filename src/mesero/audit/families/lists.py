@@ -87,11 +87,14 @@ def _same_tool(evidence: Evidence) -> Iterator[Fault | str]:
 
 def _doubles(evidence: Evidence, what: str) -> Iterator[str]:
     names = _items(evidence)
-    earlier = evidence.link.listing_of(evidence.about).names
+    listing = evidence.link.listing_of(evidence.about)
+    cursor = evidence.asked.cursor if evidence.asked is not None else None
+    # A page that is read twice, by two clients for example, is no second page.
+    earlier = listing.names if cursor is not None and cursor not in listing.pages else {}
     for name, count in Counter(names).items():
         if count > 1:
             yield f"{count} {what} are called {short(name)}"
-        elif name in earlier and evidence.asked is not None and evidence.asked.cursor is not None:
+        elif name in earlier:
             yield f"{what} called {short(name)} are on two pages"
 
 

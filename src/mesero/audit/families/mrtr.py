@@ -12,7 +12,7 @@ from mesero.audit.evidence import Evidence, members_of, short
 from mesero.audit.examples import answer, ask, eof, trace
 from mesero.audit.link import Round
 from mesero.audit.rules import STATELESS, Fault, check, claim
-from mesero.audit.tracking import digest_of
+from mesero.audit.tracking import digest_of, find_round
 
 __all__: list[str] = []
 
@@ -147,15 +147,12 @@ def _undeclared_mode(evidence: Evidence) -> Iterator[Fault | str]:
 
 
 def _round_of(evidence: Evidence) -> Round | None:
-    """The round that a retry goes on with: the oldest open one of the same method and name."""
+    """The round that a retry goes on with."""
     params = evidence.params
     if "inputResponses" not in params and "requestState" not in params:
         return None
     name = params.get(_NAMES.get(evidence.method, ""))
-    for each in evidence.link.rounds.values():
-        if each.asked.method == evidence.method and each.asked.name == name:
-            return each
-    return None
+    return find_round(evidence.link, evidence.method, name, params.get("requestState"))
 
 
 @check(

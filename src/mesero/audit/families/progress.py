@@ -112,6 +112,8 @@ def _standing(evidence: Evidence) -> Iterator[Fault | str]:
 def _shared_token(evidence: Evidence) -> Iterator[Fault | str]:
     token = find_id_key(evidence.meta.get("progressToken"))
     entry = evidence.link.progress.get((evidence.direction, token)) if token is not None else None
+    if evidence.exchange is not None and not evidence.exchange.session:
+        return  # Several clients may share a link over HTTP.
     if entry is not None and entry[0].id != evidence.id and entry[0].cancelled_t is None:
         yield f"{evidence.what} has the progress token of the request in line {entry[0].seq}, still open"
 

@@ -1,0 +1,138 @@
+"""What HTTP, a process and the ends of streams leave behind in the memory of a link.
+
+The part of `mesero.audit.tracking` that is about no message. Nothing here judges.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Final, cast
+
+import msgspec
+from msgspec import UNSET
+
+from mesero.audit.evidence import Evidence, members_of
+from mesero.audit.link import Exchange, LinkState, find_id_key
+from mesero.trace.format import ExitLine, LinkLine, MessageLine, NoteLine, SpawnLine, StderrLine, TextLine
+
+__all__ = [
+    "open_link",
+    "remember_eof",
+    "remember_exit",
+    "remember_http_answer",
+    "remember_http_request",
+    "remember_note",
+    "remember_spawn",
+    "remember_stderr",
+    "remember_text",
+    "rise_of",
+]
+
+_MAX_STATUSES: Final = 20
+_MAX_TEXT_CHARS: Final = 400
+
+
+def remember_http_request(evidence: Evidence) -> None:
+    """The endpoint, and who sends credentials to it."""
+    link, exchange = evidence.link, cast("Exchange", evidence.exchange)
+    if exchange.method == "POST" and exchange.kind and not link.resource:
+        link.resource = exchange.url
+    if "authorization" in exchange.headers and exchange.url == link.resource:
+        link.authorized_agents[exchange.headers.get("user-agent", "")] = evidence.seq
+
+
+def remember_http_answer(evidence: Evidence) -> None:
+    """The status, and what it means for the request, the token and the session."""
+    link, exchange = evidence.link, cast("Exchange", evidence.exchange)
+    if exchange.asked is not None and exchange.status >= 300 and evidence.message is None:
+        # HTTP has answered in place of the server; no message will come.
+        exchange.asked.is_answered = True
+        link.close(exchange.asked)
+    token = exchange.headers.get("authorization")
+    if exchange.status == 401 and token:
+        link.refused_tokens[token] = evidence.seq
+    elif exchange.status < 300 and token and exchange.kind:
+        link.good_tokens[token] = evidence.seq
+    if exchange.status >= 400:
+        link.refusals.append(exchange)
+    if exchange.session:
+        _remember_session(evidence, exchange)
+    if 300 <= exchange.status < 400:
+        link.redirects += 1
+    if "/.well-known/oauth-protected-resource" in exchange.url and exchange.status == 200:
+        try:
+            servers = members_of(msgspec.json.decode(exchange.body)).get("authorization_servers")
+        except (msgspec.MsgspecError, RecursionError):
+            return
+        if isinstance(servers, list):
+            link.authorization_servers = tuple(each for each in servers if isinstance(each, str))
+
+
+def _remember_session(evidence: Evidence, exchange: Exchange) -> None:
+    link, session = evidence.link, exchange.session
+    if session not in link.statuses:
+        link.statuses[session] = deque(maxlen=_MAX_STATUSES)
+    link.statuses[session].append((evidence.t, exchange.status))
+    if exchange.method == "DELETE" and 200 <= exchange.status < 300:
+        link.sessions[session] = "deleted"
+    elif exchange.status == 404 and exchange.kind and link.sessions.get(session) != "deleted":
+        link.sessions[session] = "lost"
+
+
+def remember_text(evidence: Evidence) -> None:
+    """Whether a message over several lines is still open."""
+    link, raw = evidence.link, cast("TextLine | MessageLine", evidence.line).raw
+    # A brace at the beginning of a line may begin a message over several lines; one inside a log does not.
+    if raw is not UNSET and (link.text_depth or raw.startswith("{")):
+        link.text_depth = max(0, link.text_depth + rise_of(raw))
+
+
+def rise_of(text: str) -> int:
+    """How many more braces a line opens than it closes; those in strings do not count."""
+    pieces = text.replace("\\\\", "").replace('\\"', "").split('"')
+    return sum(piece.count("{") - piece.count("}") for piece in pieces[::2])
+
+
+def remember_stderr(evidence: Evidence) -> None:
+    """The last words of a server."""
+    raw = cast("StderrLine", evidence.line).raw
+    if raw is not UNSET:
+        evidence.link.stderr.append(raw[:_MAX_TEXT_CHARS])
+
+
+def remember_eof(evidence: Evidence) -> None:
+    """Who closed which stream, and what that cancels."""
+    link, exchange = evidence.link, evidence.exchange
+    if exchange is None:
+        link.closed.setdefault(evidence.direction, evidence.t)
+        return
+    exchange.ended_by = evidence.direction
+    asked = exchange.asked
+    if asked is not None and evidence.direction == "c2s" and not asked.is_answered:
+        asked.cancelled_t = evidence.t
+        link.given_up.append(asked)
+    key = find_id_key(asked.id) if asked is not None else None
+    if key is not None and key in link.listens and link.listens[key].closed is None:
+        link.listens[key].closed = evidence.t
+
+
+def remember_spawn(evidence: Evidence) -> None:
+    """A new process: what was before it is over."""
+    evidence.link.begin_anew()
+    evidence.link.spawn, evidence.link.spawn_t = cast("SpawnLine", evidence.line), evidence.t
+
+
+def remember_note(evidence: Evidence) -> None:
+    """A remark of the recorder, or what a host told its user."""
+    text = cast("NoteLine", evidence.line).text
+    evidence.link.reports.append((evidence.seq, text[:_MAX_TEXT_CHARS]))
+
+
+def remember_exit(evidence: Evidence) -> None:
+    """How a process ended."""
+    evidence.link.exit, evidence.link.exit_t = cast("ExitLine", evidence.line), evidence.t
+
+
+def open_link(link: LinkState, line: LinkLine) -> None:
+    """Take over what a line says of a link."""
+    link.title, link.transport, link.target = line.name, line.transport, line.target
