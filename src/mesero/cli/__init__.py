@@ -34,12 +34,13 @@ COMMANDS: Final = {
     "send": "Send bytes as they are, and print the raw answers.",
     "compose": "Print the exact message that would be sent.",
     "serve": "Serve a Python file over stdio or HTTP.",
+    "config": "What each host would start, what is wrong with its files, and changes of them.",
     "trace": "Record what passes between a host and its server.",
     "audit": "Judge every message of a recording, and name the cause of what failed.",
     "rules": "What the audit looks for.",
     "diff": "Compare two recordings, call by call.",
-    "explain": "Explain a message, or a code, method, header or key.",
-    "diagram": "Draw a recording: as text, for Mermaid, or as a page to look around in.",
+    "explain": "Explain a message, or a word of the protocol.",
+    "diagram": "Draw a recording as a sequence.",
 }
 """The commands in the order of the help, and what the help says of each."""
 

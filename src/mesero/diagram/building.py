@@ -14,7 +14,7 @@ from msgspec import UNSET
 
 from mesero.audit.auditor import Auditor
 from mesero.audit.diagnosis import Diagnosis, diagnose_link
-from mesero.audit.evidence import Evidence
+from mesero.audit.evidence import Evidence, members_of
 from mesero.audit.findings import Finding
 from mesero.audit.link import Direction, IdKey, LinkState, find_id_key
 from mesero.audit.reading import read_line
@@ -220,17 +220,12 @@ class Builder:
         index, key = len(self._rows), evidence.id_key
         if evidence.kind == "request" and key is not None:
             lane.open[evidence.direction, key] = index
-            token = (
-                find_id_key(evidence.params.get("_meta", {}).get("progressToken"))
-                if _has_meta(evidence)
-                else None
-            )
+            token = find_id_key(members_of(evidence.params.get("_meta")).get("progressToken"))
             if token is not None:
                 lane.tokens[evidence.direction, token] = index
             row.is_busy = evidence.direction == "c2s" and row.method != _LISTEN
-        elif evidence.kind in ("result", "error") and evidence.asked is not None:
-            asked = find_id_key(evidence.asked.id)
-            found = lane.open.pop((evidence.asked.direction, asked), -1) if asked is not None else -1
+        elif evidence.kind in ("result", "error"):
+            found = self._pop_open(lane, evidence)
             if found >= 0:
                 row.request, row.is_busy = found, self._rows[found].method != _LISTEN
                 row.took_s = max(0.0, row.t - self._rows[found].t)
@@ -250,11 +245,15 @@ class Builder:
             if row.request >= 0:
                 self._rows[row.request].note = "cancelled"
 
-    def _settle(self, lane: _Lane, evidence: Evidence) -> None:
-        """An answer that is not drawn is one all the same."""
+    def _pop_open(self, lane: _Lane, evidence: Evidence) -> int:
+        """The row of the request that this answers, which waits no longer; -1 if none does."""
         asked = evidence.asked
         key = find_id_key(asked.id) if asked is not None else None
-        index = lane.open.pop((asked.direction, key), -1) if asked is not None and key is not None else -1
+        return lane.open.pop((asked.direction, key), -1) if asked is not None and key is not None else -1
+
+    def _settle(self, lane: _Lane, evidence: Evidence) -> None:
+        """An answer that is not drawn is one all the same."""
+        index = self._pop_open(lane, evidence)
         if index >= 0:
             self._rows[index].note = self._rows[index].note or f"answered in line {evidence.seq}"
 
@@ -265,10 +264,6 @@ class Builder:
                 is_open = row.method == _LISTEN
                 row.note = row.note or ("open until the end" if is_open else "no answer")
                 row.bad = row.bad or ("" if is_open else "warning")
-
-
-def _has_meta(evidence: Evidence) -> bool:
-    return isinstance(evidence.params.get("_meta"), dict)
 
 
 def _kind_of(evidence: Evidence) -> RowKind:

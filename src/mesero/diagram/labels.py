@@ -15,6 +15,7 @@ from mesero.trace.format import (
     ExitLine,
     HttpLine,
     LinkLine,
+    MessageLine,
     NoteLine,
     OtherLine,
     SpawnLine,
@@ -24,7 +25,7 @@ from mesero.trace.format import (
 
 __all__ = ["Words", "duration_text", "line_words", "message_words", "plain"]
 
-MAX_CHARS: Final = 160
+_MAX_CHARS: Final = 160
 
 Words = tuple[str, str, Badness]
 """The label, the note beside it, how bad it is."""
@@ -54,7 +55,7 @@ _COUNTED: Final = {
 }
 
 
-def plain(value: Any, *, max_chars: int = MAX_CHARS) -> str:
+def plain(value: Any, *, max_chars: int = _MAX_CHARS) -> str:
     """A value as one short line that nothing obeys."""
     if isinstance(value, str):
         text = value
@@ -175,13 +176,19 @@ def line_words(line: Any) -> Words:
         return _http_words(line)
     if isinstance(line, TextLine | StderrLine):
         raw = line.raw if line.raw is not UNSET else f"{line.b64} (Base64)"
-        is_noise = isinstance(line, TextLine) and bool(raw.strip())
-        return ("no message" if is_noise else "stderr"), plain(raw), "error" if is_noise else ""
+        return _noise_words(raw) if isinstance(line, TextLine) else ("stderr", plain(raw), "")
+    if isinstance(line, MessageLine):
+        return _noise_words(line.raw)
     if isinstance(line, NoteLine):
         return "note", plain(line.text), "warning" if line.text.startswith("client reported:") else ""
     if isinstance(line, LinkLine):
         return "a new link", "", ""
     return plain(line.kind if isinstance(line, OtherLine) else "a line"), "", ""
+
+
+def _noise_words(raw: str) -> Words:
+    """Whatever stands where a message should; an empty line does no harm."""
+    return ("no message", plain(raw), "error") if raw.strip() else ("an empty line", "", "")
 
 
 def _http_words(line: HttpLine) -> Words:

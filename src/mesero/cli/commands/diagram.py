@@ -24,13 +24,13 @@ EXAMPLES = """\
   mesero diagram session.har --format mermaid --from 10 --to 40
 """
 
-Format = Literal["text", "mermaid", "html"]
+_Format = Literal["text", "mermaid", "html"]
 
 
 @reporting
 def command(  # noqa: PLR0917 - the parser passes them by name
     file: Annotated[str, typer.Argument(metavar="FILE", help="A trace, HAR, a host's log, any text.")],
-    format: Annotated[Format | None, typer.Option("--format", "-f", help="How to draw it.")] = None,
+    format: Annotated[_Format | None, typer.Option("--format", "-f", help="How to draw it.")] = None,
     out: Annotated[
         Path | None,
         typer.Option("--output", "-o", metavar="FILE", help="Write it there; '.html' is a format."),
@@ -75,10 +75,10 @@ def command(  # noqa: PLR0917 - the parser passes them by name
     output.note(f"written: {out}")
 
 
-def _format_for(format: Format | None, out: Path | None) -> Format:
+def _format_for(format: _Format | None, out: Path | None) -> _Format:
     if format is not None:
         return format
-    endings: dict[str, Format] = {".html": "html", ".htm": "html", ".mmd": "mermaid"}
+    endings: dict[str, _Format] = {".html": "html", ".htm": "html", ".mmd": "mermaid"}
     return endings.get(out.suffix.lower(), "text") if out is not None else "text"
 
 

@@ -89,6 +89,8 @@
     $("rows").style.height = `${Math.max(view.length, 1) * ROW + 40}px`;
     const total = rows.filter((row) => row.kind !== "phase" && row.kind !== "gap").length;
     $("shown").textContent = shown === total ? plural(total, "line") : `${shown.toLocaleString("en")} of ${plural(total, "line")}`;
+    $("sequence").scrollTop = 0;
+    reveal(state.selected);
     paint(true);
   };
 
@@ -436,13 +438,6 @@
   };
   const showOverview = () => {
     const box = $("overview");
-    box.append(make("h2", "", links.length === 1 ? "Connection" : "Connections"));
-    for (const link of links) {
-      box.append(facts([
-        ["name", link.name || link.key], ["over", link.transport], ["target", link.target],
-        ["era", (link.eras || []).map((era) => ERAS[era]).join(", ") || "unknown"],
-      ]));
-    }
     for (const each of drawing.diagnoses || []) {
       const cause = make("div", "finding error");
       cause.append(make("b", "", each.symptom), make("div", "", each.cause));
@@ -459,6 +454,13 @@
       cause.append(foot);
       if (each === drawing.diagnoses[0]) box.append(make("h2", "", "What went wrong"));
       box.append(cause);
+    }
+    box.append(make("h2", "", links.length === 1 ? "Connection" : "Connections"));
+    for (const link of links) {
+      box.append(facts([
+        ["name", link.name || link.key], ["over", link.transport], ["target", link.target],
+        ["era", (link.eras || []).map((era) => ERAS[era]).join(", ") || "unknown"],
+      ]));
     }
     box.append(make("h2", "", findings.length ? plural(findings.length, "finding") : "Findings"));
     if (!findings.length) box.append(make("p", "soft", "None."));
