@@ -189,6 +189,22 @@ def test_an_object_is_wrapped_when_the_schema_of_its_tool_was(revision):
     assert wrapped == {"result": {"a": 1}}
 
 
+@pytest.mark.parametrize("schema", [None, {"type": "object"}, {"type": "array"}])
+@pytest.mark.parametrize("structured", [UNSET, Raw(b'{"a":1}'), Raw(b"[1]"), Raw(b"null")])
+@pytest.mark.parametrize("texts", [[], ["a"], ["a", "b"]])
+@pytest.mark.parametrize("revision", HANDSHAKE_REVISIONS)
+def test_bare_texts_take_a_shorter_way_to_the_same_place(revision, texts, structured, schema):
+    def down(**meta):
+        result = types.CallToolResult(
+            content=[types.TextContent(text) for text in texts], structured_content=structured, **meta
+        )
+        found = Translator(revision).result_down("tools/call", result, output_schema=schema)
+        return encode_value(found.value), found.losses
+
+    # An empty `_meta` changes nothing but the way.
+    assert down() == down(meta={})
+
+
 def test_a_block_of_an_unknown_type_becomes_its_text_everywhere():
     poem = types.UnknownContent("poem", b'{"type":"poem"}')
     prompt = types.GetPromptResult(messages=[types.PromptMessage("user", poem)])

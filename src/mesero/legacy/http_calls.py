@@ -148,7 +148,9 @@ class HttpCall:
             self.is_answered = True
             if self._stream is not None:
                 self._stream.end()
-            self._leave()
+                self._leave()
+            # The reply knew us: without this, only the collector of cycles would find the two.
+            self._reply.opening = self._reply.on_gone = None
 
     async def _finish(self) -> None:
         """The call is over; its connection ends when everything is written."""

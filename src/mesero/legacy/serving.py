@@ -233,8 +233,15 @@ class ServerSession:
     async def _run(self, request: Request, reply: Reply, headers: Any, work: _Work) -> None:
         error: RpcError
         try:
-            with self._in_flight(request):
+            if self.is_stateless:
+                # Clients that know nothing of each other may use the same ids.
                 raw = encode_result(request.id, await work(request, reply, headers))
+            else:
+                self._note(request)
+                try:
+                    raw = encode_result(request.id, await work(request, reply, headers))
+                finally:
+                    del self._running[request.id]
         except RpcError as refusal:
             error = refusal
         except asyncio.CancelledError:
@@ -257,21 +264,12 @@ class ServerSession:
         raw = encode_refusal(self._server, request.id, fitted)
         await reply.answer(raw, status=status, headers=headers)
 
-    @contextlib.contextmanager
-    def _in_flight(self, request: Request) -> Any:
-        if self.is_stateless:
-            # Clients that know nothing of each other may use the same ids.
-            yield
-            return
+    def _note(self, request: Request) -> None:
         if request.id in self._running:
             # "The request ID MUST NOT have been previously used by the requestor within the same session."
             # https://modelcontextprotocol.io/specification/2025-11-25/basic#requests
             raise InvalidRequestError(f"a request with the id {request.id!r} is in flight already")
         self._running[request.id] = _Running(asyncio.current_task())
-        try:
-            yield
-        finally:
-            del self._running[request.id]
 
     # -- the methods of sessions -----------------------------------------------------------------------------
 
@@ -330,7 +328,7 @@ class ServerSession:
         call: Call | None = None
         try:
             call = await admit(self._server, request, metadata, reply, headers=headers)
-            call.seen = self._context_for(call, translator)
+            call.make_context = self._context_for
             result = await self._server.operations[request.method](call)
         except MissingClientCapabilityError as error:
             if self.is_stateless:
@@ -345,10 +343,10 @@ class ServerSession:
         value: dict[str, Any] = translator.result_down(request.method, result, output_schema=schema).value
         return value
 
-    def _context_for(self, call: Call, translator: Translator) -> Context:
+    def _context_for(self, call: Call) -> Context:
         asker = CallAsker(
             self._questions,
-            translator,
+            self._translator,
             call.reply,
             outlet=self._outlet,
             answer_wait_s=self._answer_wait_s,

@@ -58,8 +58,10 @@ from mesero.types import (
     PROTOCOL_VERSION_KEY,
     SERVER_INFO_KEY,
     SUBSCRIPTION_ID_KEY,
+    CallToolResult,
     InputRequest,
     ServerCapabilities,
+    TextContent,
     UnknownContent,
 )
 
@@ -129,8 +131,12 @@ class Translator:
         spec = methods.find_method(self.revision, method, "c2s")
         if spec is not None and spec.is_bare:
             return Translated({}, ())
-        value = _plain(result)
         losses: list[Loss] = []
+        if isinstance(result, CallToolResult) and (texts := _plain_texts(result)) is not None:
+            if result.structured_content is not UNSET:
+                self._fit_structured(texts, output_schema, losses)
+            return Translated(texts, tuple(losses))
+        value = _plain(result)
         self._drop_envelope(method, value, losses)
         if method == methods.CALL_TOOL:
             self._fit_tool_result(value, output_schema, losses)
@@ -158,8 +164,10 @@ class Translator:
 
     def _fit_tool_result(self, value: dict[str, Any], output_schema: Any, losses: list[Loss]) -> None:
         value["content"] = fit_blocks(value["content"], self.revision, "$.content", losses)
-        if "structuredContent" not in value:
-            return
+        if "structuredContent" in value:
+            self._fit_structured(value, output_schema, losses)
+
+    def _fit_structured(self, value: dict[str, Any], output_schema: Any, losses: list[Loss]) -> None:
         place = "$.structuredContent"
         structured = value["structuredContent"]
         if not is_older(self.revision, JUNE_2025):
@@ -378,6 +386,22 @@ def _plain(value: Any) -> dict[str, Any]:
         return decoded
     plain: dict[str, Any] = msgspec.to_builtins(value, builtin_types=(Raw, UnknownContent))
     return plain
+
+
+def _plain_texts(result: CallToolResult) -> dict[str, Any] | None:
+    """A result of bare texts, which every revision has alike; None for any other. Most are of this kind."""
+    if result.meta is not UNSET or result.result_type != "complete":
+        return None
+    texts = []
+    for block in result.content:
+        if type(block) is not TextContent or block.annotations is not UNSET or block.meta is not UNSET:
+            return None
+        texts.append(text_block(block.text))
+    if result.structured_content is UNSET:
+        return {"content": texts, "isError": result.is_error}
+    if not isinstance(result.structured_content, Raw):
+        return None
+    return {"content": texts, "structuredContent": result.structured_content, "isError": result.is_error}
 
 
 def _drop_stateless_meta(value: dict[str, Any]) -> None:

@@ -36,6 +36,7 @@ REVISIONS: tuple[str, ...] = HANDSHAKE_REVISIONS + STATELESS_REVISIONS
 """All of them, oldest first."""
 
 
+@cache
 def is_older(revision: str, than: str) -> bool:
     """Tell whether ``revision`` was published before ``than``; `UnknownRevisionError` if unknown."""
     return _place_of(revision) < _place_of(than)

@@ -76,10 +76,14 @@ class Call(msgspec.Struct, eq=False):
     rounds: Rounds | None = None
     seen: Context | None = None
     """The context, once somebody asked for it."""
+    make_context: Callable[[Call], Context] | None = None
+    """Makes the context of a call whose questions do not go in rounds."""
 
     @property
     def context(self) -> Context:
         """The request as its handler sees it, made when somebody wants to see it."""
+        if self.seen is None and self.make_context is not None:
+            self.seen = self.make_context(self)
         if self.seen is None:
             if self.rounds is None and self.server.methods[self.request.method].may_ask:
                 self.open_state()
