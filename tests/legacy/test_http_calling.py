@@ -316,14 +316,14 @@ async def test_a_time_out_while_waiting_to_resume_is_the_callers():
 # --- loss ---
 
 
-def forgetting(body=None, **options):
-    """A server that forgets its session once: the next request is refused with 404."""
+def forgetting(body=None, status="404 Not Found", **options):
+    """A server that forgets its session once: the next request is refused, as it should be with 404."""
 
     async def act(request, connection):
         if request.header("Mcp-Session-Id") == "s-1":
             script.session_id = "s-2"
             answer = b"" if body is None else body(request)
-            await connection.write(full(answer, "404 Not Found"))
+            await connection.write(full(answer, status))
             return None
         return TEXT
 
@@ -347,6 +347,26 @@ async def test_a_session_that_the_server_forgot_is_begun_anew_once_and_the_reque
         assert second.header("Mcp-Session-Id") is None
         assert second.header("MCP-Protocol-Version") is None
         assert requests_of(server, "tools/call")[-1].header("Mcp-Session-Id") == "s-2"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        lambda _: b"Bad Request: No valid session ID provided",
+        lambda _: error_for(None, -32000, "Bad Request: No valid session ID provided"),
+    ],
+)
+async def test_a_400_that_speaks_of_the_session_is_the_same_loss(body):
+    async with open_http_session(forgetting(body, "400 Bad Request")) as (caller, server):
+        assert await call(caller) == "done"
+        assert len(requests_of(server, "initialize")) == 2
+
+
+async def test_another_400_is_no_loss():
+    async with open_http_session(forgetting(lambda _: b"no", "400 Bad Request")) as (caller, server):
+        with pytest.raises(HttpStatusError, match="400"):
+            await call(caller)
+        assert len(requests_of(server, "initialize")) == 1
 
 
 async def test_many_calls_that_meet_the_loss_share_one_new_session():

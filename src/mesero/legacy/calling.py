@@ -379,7 +379,11 @@ class SessionCaller(Requester):
         error = super()._error_from(method, message, received)
         status = received.http.status if received.http is not None else 0
         is_about_method = message.id is not None and message.code == METHOD_NOT_FOUND
-        if isinstance(error, MeseroError) and self._channel.is_lost(status) and not is_about_method:
+        if (
+            isinstance(error, MeseroError)
+            and self._channel.is_lost(status, message.message)
+            and not is_about_method
+        ):
             return _LostSessionError(error)
         return error
 

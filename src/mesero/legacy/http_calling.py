@@ -24,6 +24,7 @@ _SESSION_ID: Final = "Mcp-Session-Id"
 _REVISION: Final = "MCP-Protocol-Version"
 
 _NOT_FOUND = 404
+_BAD_REQUEST = 400
 _SESSION_ID_TEXT = re.compile(r"[\x21-\x7e]+")
 
 
@@ -58,14 +59,16 @@ class Channel:
     def open(self, on_gap: Callable[[], None]) -> None:
         """The handshake is done; ``on_gap`` is called whenever changes may have been missed."""
 
-    def is_lost(self, status: int) -> bool:
-        """Whether an answer with this HTTP status says that the server does not know the session."""
-        del status
+    def is_lost(self, status: int, said: str) -> bool:
+        """Whether an answer with this HTTP status and text says that the server does not know the session."""
+        del status, said
         return False
 
     def is_lost_by(self, error: MeseroError) -> bool:
         """Whether an error says that the server does not know the session."""
-        return isinstance(error, HttpStatusError) and self.is_lost(error.status)
+        return isinstance(error, HttpStatusError) and self.is_lost(
+            error.status, error.body.decode("utf-8", "replace")
+        )
 
     async def end(self) -> None:
         """The session is over: tell the server where that is usual, and leave the transport as it was."""
@@ -124,11 +127,13 @@ class HttpChannel(Channel):
         self._conduct.resumes = True
         self._transport.start_listening(on_gap)
 
-    def is_lost(self, status: int) -> bool:
+    def is_lost(self, status: int, said: str) -> bool:
         """See `Channel.is_lost`."""
         # "The server MAY terminate the session at any time, after which it MUST respond to requests
-        # containing that session ID with HTTP 404 Not Found."
-        return status == _NOT_FOUND and bool(self._session_id)
+        # containing that session ID with HTTP 404 Not Found." Many answer 400 "No valid session ID provided":
+        # early releases of the official Python SDK, and whoever follows the examples of the TypeScript SDK.
+        is_said = status == _NOT_FOUND or (status == _BAD_REQUEST and "session" in said.lower())
+        return is_said and bool(self._session_id)
 
     async def end(self) -> None:
         """See `Channel.end`."""
