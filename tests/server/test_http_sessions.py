@@ -150,6 +150,20 @@ async def test_a_call_that_does_not_end_is_cancelled_when_the_server_ends():
         assert not any(b"result" in event.data for event in events)
 
 
+async def test_a_call_whose_client_left_does_not_hold_up_the_end_of_the_server():
+    server = build_server()
+    async with aiohttp.ClientSession() as session:
+        async with asyncio.timeout(8), open_http(server, finish_wait_s=0.2) as url:
+            talk = await SocketTalk(url, session).open()
+            async with talk.call("wait", 5) as response:
+                await read_events(response, has_message)
+                response.close()
+            assert (await talk.send({"jsonrpc": "2.0", "id": 6, "method": "ping"})).status == 200
+            assert server.cancelled == []
+
+        assert server.cancelled == [5]
+
+
 async def test_a_handshake_over_http_and_a_stateless_call_share_one_endpoint():
     server = build_server()
     async with serving(server) as talk:

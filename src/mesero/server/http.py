@@ -33,6 +33,8 @@ class HttpApp(HttpEndpoint):
     Without options only programs on this machine can use it: Host and Origin must be those of loopback.
     An ASGI server of your own needs a limit on its graceful end (uvicorn: ``--timeout-graceful-shutdown``):
     it tells the application when all connections are over, and subscriptions stay open until they are told.
+    A call in a session goes on when its client leaves, in the task of its request: what is put around this
+    application must not cancel that.
 
     Args:
         server: The server.
