@@ -34,7 +34,7 @@ COMMANDS: Final = {
     "send": "Send bytes as they are, and print the raw answers.",
     "compose": "Print the exact message that would be sent.",
     "serve": "Serve a Python file over stdio or HTTP.",
-    "config": "What each host would start, what is wrong with its files, and changes of them.",
+    "config": "What the installed hosts would start, and changes of that.",
     "trace": "Record what passes between a host and its server.",
     "audit": "Judge every message of a recording, and name the cause of what failed.",
     "rules": "What the audit looks for.",
@@ -46,7 +46,7 @@ COMMANDS: Final = {
 
 _EPILOG = (
     "A target is a URL, a Python file with a Server in it (notes.py or notes.py:name), "
-    "or a command behind '--'.\n\n"
+    "a configured server's name, or a command behind '--'.\n\n"
     "\b\n"
     "  mesero list https://example.com/mcp\n"
     "  mesero call notes.py notes.add title=Milk\n"

@@ -27,6 +27,7 @@ from mesero.cli.terminal import Terminal
 from mesero.cli.watching import ProgressDisplay, WireDisplay, log_line_of
 from mesero.client import Client
 from mesero.errors import UsageError
+from mesero.host.entries import Launch
 from mesero.types import LEVEL_ORDER, LoggingMessageParams
 
 __all__ = ["Connection", "ConnectionOptions", "connecting", "parse_headers", "parse_pairs", "read_text"]
@@ -36,6 +37,7 @@ class ConnectionOptions(msgspec.Struct, frozen=True, kw_only=True):
     """What the options of `connecting` say; see their help texts."""
 
     json: bool = False
+    config: str | None = None
     header: list[str] = []
     bearer_env: str | None = None
     env: list[str] = []
@@ -57,6 +59,9 @@ class ConnectionOptions(msgspec.Struct, frozen=True, kw_only=True):
 
 def _options(  # noqa: PLR0917 - never called: the parser reads the names, types and help texts off it
     json: Annotated[bool, typer.Option("--json", help="Print results as JSON.")] = False,
+    config: Annotated[
+        str | None, typer.Option("--config", metavar="FILE", help="For a server's name: look it up there.")
+    ] = None,
     header: Annotated[
         list[str] | None,
         typer.Option("--header", metavar="'NAME: VALUE'", help="For a URL: send this header."),
@@ -128,6 +133,7 @@ class Connection:
         self.terminal = Terminal(self.output)
         self.progress = ProgressDisplay(self.output)
         self._command = command
+        self._launch = Launch()
         self.wants_discovery: bool | None = None
         """Whether the server is asked what it offers although its era is given; None when not."""
 
@@ -137,8 +143,9 @@ class Connection:
         Raises:
             UsageError: there is none, or an option does not go with it.
         """
-        target, rest = take_target(words or [], self._command)
         options = self.options
+        target, rest = take_target(words or [], self._command, config=options.config)
+        self._launch = target.launch or Launch()
         if target.kind != "url" and (options.header or options.bearer_env):
             raise UsageError("--header and --bearer-env are for URLs")
         if target.kind != "command" and (options.env or options.cwd or options.stderr):
@@ -188,8 +195,8 @@ class Connection:
         if target.kind == "url":
             settings["headers"] = self.headers()
         elif target.kind == "command":
-            settings["env"] = parse_pairs(options.env, "--env")
-            settings["cwd"] = options.cwd
+            settings["env"] = self.env()
+            settings["cwd"] = self.cwd()
             settings["on_stderr"] = self.show_stderr if options.stderr else None
         return settings
 
@@ -207,13 +214,25 @@ class Connection:
             before=self.progress.stop,
         )
 
+    def env(self) -> dict[str, str]:
+        """The variables for a command: those of its configuration, and those of the options.
+
+        Raises:
+            UsageError: one is malformed.
+        """
+        return {**self._launch.env, **parse_pairs(self.options.env, "--env")}
+
+    def cwd(self) -> str | None:
+        """The folder to run a command in; None for ours."""
+        return self.options.cwd if self.options.cwd is not None else self._launch.cwd
+
     def headers(self) -> dict[str, str]:
-        """The headers that the options ask for.
+        """The headers that the target's configuration and the options ask for.
 
         Raises:
             UsageError: one is malformed, or the variable is not set.
         """
-        headers = parse_headers(self.options.header)
+        headers = {**self._launch.headers, **parse_headers(self.options.header)}
         if self.options.bearer_env is not None:
             token = os.environ.get(self.options.bearer_env)
             if not token:

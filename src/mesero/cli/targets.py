@@ -1,7 +1,8 @@
 """From the words of a command line to what a `Client` connects to.
 
 A target is a URL, a Python file with a `Server` in it (it runs in this process, over the memory transport),
-or a command line behind ``--``. Server names of configuration files are not known yet, and the error says so.
+a command line behind ``--``, or the name of a server in a configuration file: what its host would start is
+started, and what it would connect to is connected to.
 """
 
 from __future__ import annotations
@@ -14,28 +15,36 @@ from types import ModuleType
 from typing import Any, Literal, NamedTuple
 
 from mesero.errors import LaunchError, UsageError
+from mesero.host.entries import Launch
 
 __all__ = ["Target", "load_server", "take_target", "target_from"]
 
 _FORMS = (
     "A target is a URL (https://example.com/mcp), a Python file with a Server in it (notes.py, notes.py:x), "
-    "or a command behind '--' (-- python server.py)"
+    "a command behind '--' (-- python server.py), or a configured server's name (mesero config shows them)"
 )
 
 
 class Target(NamedTuple):
-    """What to connect to: ``value`` is a URL, the words of a command, or ``file.py[:name]``."""
+    """What to connect to: ``value`` is a URL, the words of a command, or ``file.py[:name]``.
+
+    A server from a configuration file also has the environment, folder and headers that stand there.
+    """
 
     kind: Literal["url", "command", "file"]
     value: Any
+    launch: Launch | None = None
 
 
-def take_target(words: Sequence[str], command: Sequence[str] | None) -> tuple[Target, list[str]]:
+def take_target(
+    words: Sequence[str], command: Sequence[str] | None, *, config: str | None = None
+) -> tuple[Target, list[str]]:
     """The target, and the words that are left.
 
     Args:
         words: What stands before ``--``.
         command: What stands behind it, None without one.
+        config: The file to look for names in; None for those of the installed hosts.
 
     Raises:
         UsageError: there is no target, or two.
@@ -50,7 +59,7 @@ def take_target(words: Sequence[str], command: Sequence[str] | None) -> tuple[Ta
         return Target("command", list(command)), list(words)
     if not words:
         raise UsageError("no target is given", fix=_FORMS)
-    return target_from(words[0]), list(words[1:])
+    return target_from(words[0], config=config), list(words[1:])
 
 
 def _is_target(word: str) -> bool:
@@ -66,17 +75,33 @@ def _is_file(word: str) -> bool:
     return word.endswith(".py") or path.endswith(".py")
 
 
-def target_from(word: str) -> Target:
+def target_from(word: str, *, config: str | None = None) -> Target:
     """The target that one word names.
 
+    Args:
+        word: As it was typed.
+        config: See `take_target`.
+
     Raises:
-        UsageError: it names none.
+        UsageError: it names none, or several.
     """
     if _is_url(word):
         return Target("url", word)
     if _is_file(word):
         return Target("file", word)
-    raise UsageError(f"{word!r} is no target", fix=_FORMS)
+    found = _find_configured(word, config) if word else None
+    if found is None:
+        raise UsageError(f"{word!r} is no target", fix=_FORMS)
+    return Target("command" if found.command else "url", list(found.command) or found.url, found)
+
+
+def _find_configured(word: str, config: str | None) -> Launch | None:
+    # Only a word that is nothing else is worth the reading of files, and what that imports.
+    from mesero.cli.configured import find_launch
+    from mesero.host.places import this_machine
+
+    found = find_launch(word, this_machine(), Path.cwd(), config)
+    return None if found is None else found[1]
 
 
 def load_server(word: str) -> Any:

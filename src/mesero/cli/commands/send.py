@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from mesero.cli.connection import Connection, connecting, parse_pairs
+from mesero.cli.connection import Connection, connecting
 from mesero.cli.exits import DONE, TIMEOUT
 from mesero.cli.printing import safe_line
 from mesero.cli.raw import RawAnswer, RawSettings, send_raw
@@ -58,8 +58,8 @@ def command(
         wait,
         headers=connection.headers(),
         mirrors=not no_mirror,
-        env=parse_pairs(options.env, "--env"),
-        cwd=options.cwd,
+        env=connection.env(),
+        cwd=connection.cwd(),
         on_stderr=connection.show_stderr if options.stderr else None,
     )
     redirected = contextlib.redirect_stdout(sys.stderr) if target.kind == "file" else contextlib.nullcontext()

@@ -1,0 +1,1 @@
+"""What hosts are told: their configuration files, read with the place of everything, judged, and edited."""
