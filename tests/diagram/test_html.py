@@ -7,6 +7,7 @@ import re
 from mesero.audit.auditor import Auditor
 from mesero.diagram import drawing_html
 from mesero.diagram.model import Drawing, Row
+from mesero.trace.format import Header, Link
 from tests.diagram.browser import open_page
 from tests.diagram.recordings import Recording, handshake, long, stateless
 
@@ -112,6 +113,38 @@ async def test_what_went_wrong_comes_first(tmp_path):
         assert await page.run("document.querySelector('#overview h2').textContent") == "What went wrong"
         await page.run("document.querySelector('#overview .link').click()")
         assert await page.run("document.querySelectorAll('.row.select').length") == 1
+
+
+def several(count):
+    made = Recording()
+    links = {str(number): Link(name=f"server {number}") for number in range(1, count + 1)}
+    made.header = Header(links=links)
+    for number in links:
+        made.link = number
+        made.ask(1, "tools/list")
+        made.give(1, tools=[])
+    return made
+
+
+async def test_each_server_has_its_lifeline_while_there_is_room(tmp_path):
+    names = "[...document.querySelectorAll('#lanes span')].map((each) => each.textContent)"
+    async with open_page(tmp_path, drawing_html(several(3).draw())) as page:
+        assert await page.run(names) == ["client", "server 1", "server 2", "server 3"]
+        places = await page.run(
+            "[...document.querySelectorAll('.request .arrow')].map((each) => each.clientWidth)"
+        )
+        assert places[0] < places[1] < places[2]
+        await page.run(
+            "(() => { const box = document.getElementById('link'); box.value = '2';"
+            " box.dispatchEvent(new Event('change')); })()"
+        )
+        assert await page.run("document.getElementById('shown').textContent") == "2 of 6 lines"
+
+
+async def test_many_servers_share_one_and_are_named(tmp_path):
+    async with open_page(tmp_path, drawing_html(several(7).draw())) as page:
+        assert await page.run("document.querySelectorAll('#lanes span').length") == 2
+        assert await page.run("document.querySelector('.whose').textContent") == "server 1"
 
 
 async def test_search_and_filters_choose_what_is_shown(tmp_path):

@@ -6,6 +6,7 @@ counted. What Mermaid would obey in a text (``;``, ``#``, tags) is written as a 
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
@@ -18,6 +19,8 @@ MAX_ROWS: Final = 300
 """How many rows are drawn at most: beyond, nobody can read it and Mermaid refuses it."""
 
 _MAX_CHARS: Final = 90
+_MAX_NOTE_CHARS: Final = 240
+_NOTE_WIDTH: Final = 44
 _MIN_ROWS: Final = 2
 _PLAIN: Final = frozenset(" !'()*+,-./=?@[]_{|}~$^·…→")
 _ARROWS: Final = {"request": "->>", "notification": "-)", "result": "-->>", "error": "--x"}
@@ -72,11 +75,12 @@ def _row_lines(drawing: Drawing, row: Row, servers: Mapping[str, str]) -> Sequen
     both = f"C,{server}" if server != "C" else "C"
     if row.kind in ("phase", "gap"):
         words = f"{row.label}, {row.note}" if row.note else row.label
-        return [f"note over {both}: {'— ' if row.kind == 'phase' else '⋮ '}{_safe(words)}"]
+        return [f"note over {both}: {'— ' if row.kind == 'phase' else '⋮ '}{_note(words)}"]
     lines = [_arrow(row, server) if row.kind in _ARROWS else _remark(row, server)]
     for number in row.findings:
         finding = drawing.findings[number]
-        lines.append(f"note over {both}: {finding.severity} {finding.rule} {_safe(finding.message)}")
+        told = f"{finding.severity} {finding.rule}: {finding.message}"
+        lines.append(f"note over {both}: {_note(told)}")
     return lines
 
 
@@ -93,7 +97,13 @@ def _remark(row: Row, server: str) -> str:
     side = f"left of C: {'✗ ' if row.bad == 'error' else ''}"
     if row.dir == "s2c" or row.kind in ("stderr", "exit", "spawn"):
         side = f"right of {server}: {'✗ ' if row.bad == 'error' else ''}"
-    return f"note {side}{_safe(f'{row.label} · {row.note}' if row.note else row.label)}"
+    return f"note {side}{_note(f'{row.label} · {row.note}' if row.note else row.label)}"
+
+
+def _note(text: str) -> str:
+    """A text in lines short enough for a note between two lifelines."""
+    lines = textwrap.wrap(plain(text, max_chars=_MAX_NOTE_CHARS), _NOTE_WIDTH)
+    return "<br/>".join(map(_safe, lines)) or "-"
 
 
 def _safe(text: str) -> str:

@@ -134,6 +134,24 @@
   // -- rows ----------------------------------------------------------------------------------------------
 
   const linkNames = new Map(links.map((link) => [link.key, link.name || link.target || link.key]));
+  // A lifeline for each server while there is room; the place of one is a share of the width.
+  const MAX_LANES = 5;
+  const lanes = links.length > MAX_LANES || !links.length ? [1] : links.map((link, number) => (number + 1) / links.length);
+  const laneOf = (key) => lanes[Math.max(0, links.findIndex((link) => link.key === key))] || 1;
+  const lifeAt = (share, className) => {
+    const life = make("i", `life ${className}`);
+    life.style.setProperty("--f", share);
+    return life;
+  };
+  const nameLanes = () => {
+    const names = ["client", ...(lanes.length > 1 ? links.map((link) => linkNames.get(link.key)) : ["server"])];
+    [0, ...lanes].forEach((share, number) => {
+      const name = make("span", "", names[number]);
+      name.style.setProperty("--f", share);
+      $("lanes").firstElementChild.append(name);
+    });
+    $("lanes").classList.toggle("narrow", links.length > MAX_LANES);
+  };
   const isServers = (row) =>
     ["stderr", "exit"].includes(row.kind) || (["http", "text", "eof"].includes(row.kind) && row.dir === "s2c");
 
@@ -145,6 +163,7 @@
     const status = row.http && row.http.status;
     if (status && status !== 200 && ARROWS.has(row.kind)) words.append(" ", make("code", "", `HTTP ${status}`));
     if (row.note) words.append(" ", make("em", "", `${ARROWS.has(row.kind) ? "· " : ""}${row.note}`));
+    words.title = [row.label, row.note].filter(Boolean).join(" · ");
     const group = at(index) && row.group !== undefined ? groups[row.group] : undefined;
     if (group && group.first === index) words.append(" ", make("span", "pill", labelOf(group)));
     return words;
@@ -163,14 +182,19 @@
     const when = make("span", "when");
     if (row.kind !== "gap") when.append(make("small", "", String(row.seq)), row.t.toFixed(3));
     const lane = make("span", "lane");
+    const whose = laneOf(row.link);
+    lane.style.setProperty("--f", whose);
+    lane.append(lifeAt(0, row.kind === "gap" ? "rests" : ""));
+    for (const each of lanes) {
+      const isOwn = each === whose;
+      lane.append(lifeAt(each, isOwn && row.kind === "gap" ? "rests" : isOwn && row.is_busy ? "works" : ""));
+    }
+    if (whose < 0.6) element.classList.add("near");
     if (ARROWS.has(row.kind)) lane.append(make("i", "arrow"));
     else if (row.kind !== "gap") element.classList.add("plainrow", isServers(row) ? "right" : "left");
-    if (row.kind === "gap") {
-      const words = make("span", "words", `⋮  ${row.label}${row.note ? `, ${row.note}` : ""}`);
-      lane.append(words);
-    } else lane.append(wordsOf(row, index));
+    if (row.kind === "gap") lane.append(make("span", "words", `⋮  ${row.label}${row.note ? `, ${row.note}` : ""}`));
+    else lane.append(wordsOf(row, index));
     if (row.bad) element.classList.add(`bad-${row.bad}`);
-    if (row.is_busy) element.classList.add("busy");
     const took = make("span", "took", row.took_s !== undefined && row.kind !== "gap" ? duration(row.took_s) : "");
     if (row.took_s > 1 && row.kind !== "gap") took.classList.add("slow");
     const flag = make("span", "flag");
@@ -180,7 +204,7 @@
       flag.title = row.findings.map((each) => findings[each].rule).join(", ");
     }
     element.append(when, marksOf(index), lane);
-    if (links.length > 1) element.append(make("span", "pill", linkNames.get(row.link) || row.link));
+    if (links.length > MAX_LANES) element.append(make("span", "pill whose", linkNames.get(row.link) || row.link));
     element.append(took, flag);
     return element;
   };
@@ -553,6 +577,7 @@
   fill("link", "All connections", links.map((link) => [link.key, link.name || link.key]));
   fill("phase", "All phases", phases.map((phase) => [phase, phase]));
   fill("method", "All methods", methods.map((method) => [method, method]));
+  nameLanes();
   showOverview();
   choose();
   const wanted = /^#seq=(\d+)$/.exec(location.hash);
