@@ -76,6 +76,19 @@ def test_each_event_of_a_link_is_one_line(lines):
     assert (rest[7].code, rest[8].signal) == (1, 15)
 
 
+def test_whoever_watches_sees_the_header_once_and_each_line_without_its_secrets(tmp_path):
+    seen = []
+    recorder = Recorder(tmp_path / "t.jsonl", max_bytes=200, watch=seen.append)
+    link = recorder.link("notes", "stdio", "python notes.py")
+    for _ in range(3):
+        link("c2s", b'{"jsonrpc":"2.0","id":1,"method":"x","params":{"password":"secret-1"}}')
+    recorder.close()
+    header, *rest = seen
+    assert header.links["1"].name == "notes"
+    assert len(rest) == 3
+    assert "secret-1" not in "".join(line.raw for line in rest)
+
+
 def test_a_failed_start_has_no_pid(lines):
     recorder_into(lines).link("a", "stdio", "a").spawn(["nothing"])
 

@@ -96,7 +96,7 @@ class LiveView:
     def _message_text(self, line: MessageLine) -> str:
         try:
             value = msgspec.json.decode(line.raw)
-        except (msgspec.MsgspecError, RecursionError):
+        except (msgspec.MsgspecError, UnicodeError, RecursionError):
             value = None
         if isinstance(value, dict):
             number, what, era = self._described(line, value)

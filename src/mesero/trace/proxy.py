@@ -13,9 +13,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import functools
+import io
 import signal
 import socket
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from typing import Any
 
 import aiohttp
@@ -33,6 +34,7 @@ __all__ = ["Proxy", "open_proxy", "parse_listen", "run_proxy"]
 
 _CONNECT_WAIT_S = 30.0
 _MAX_BODY_BYTES = 256 * 1024 * 1024
+_MAX_PLAIN_BODY_BYTES = 1024 * 1024
 _MAX_HEADER_BYTES = 64 * 1024
 _READ_BUFFER_BYTES = 256 * 1024
 _KEEP_ALIVE_S = 4.0
@@ -84,6 +86,9 @@ def run_proxy(
     """
     host, port = parse_listen(listen)
     target = check_url(url, allow_plain_http=False)
+    if url.isascii():
+        # As it was written, down to what need not have been escaped.
+        target = URL(url.partition("#")[0], encoded=True)
     settings = ScribeSettings(
         path=to,
         name=target.authority,
@@ -175,9 +180,16 @@ def _open_listener(host: str, port: int) -> socket.socket:
         ) from None
 
 
+class _Answer(web.StreamResponse):
+    """What the server answered; ``absent`` are the headers that it did not send."""
+
+    absent: Sequence[str] = ()
+
+
 async def _keep_headers(request: web.Request, response: web.StreamResponse) -> None:
-    for name in _ADDED:
-        if name in request.get("absent", ()):
+    del request
+    if isinstance(response, _Answer):
+        for name in response.absent:
             response.headers.popall(name, None)
 
 
@@ -260,7 +272,8 @@ class Proxy:
         return await self._session.request(
             method,
             url,
-            data=body or None,
+            # The library wants a file where there is much to write.
+            data=(body or None) if len(body) <= _MAX_PLAIN_BODY_BYTES else io.BytesIO(body),
             headers=headers,
             allow_redirects=False,
             proxy=self._way,
@@ -271,8 +284,8 @@ class Proxy:
     ) -> web.StreamResponse:
         headers = _passed_on(answer.headers)
         tape.begin_answer(answer.status, headers_from(answer.headers.items()))
-        request["absent"] = [name for name in _ADDED if name not in answer.headers]
-        response = web.StreamResponse(status=answer.status, reason=answer.reason, headers=headers)
+        response = _Answer(status=answer.status, reason=answer.reason, headers=headers)
+        response.absent = [name for name in _ADDED if name not in answer.headers]
         try:
             await response.prepare(request)
             while data := await answer.content.readany():
@@ -342,9 +355,12 @@ def _passed_on(headers: Any) -> CIMultiDict[str]:
     """The headers that are not about one connection."""
     named = {name.strip().lower() for name in headers.get("Connection", "").split(",")}
     kept: CIMultiDict[str] = CIMultiDict()
+    spelt: dict[str, str] = {}
     for name, value in headers.items():
-        if name.lower() not in _OF_A_CONNECTION and name.lower() not in named:
-            kept.add(name, value)
+        lowered = name.lower()
+        if lowered not in _OF_A_CONNECTION and lowered not in named:
+            # Of a header that is repeated in another spelling, the library would send the last one only.
+            kept.add(spelt.setdefault(lowered, name), value)
     return kept
 
 

@@ -19,7 +19,7 @@ from mesero.cli.exits import DONE, FAILED, reporting
 from mesero.cli.printing import Output, safe_line, safe_text
 from mesero.cli.recordings import Counted, check_not_empty, plural, reading
 from mesero.errors import UsageError
-from mesero.trace.reader import Recording
+from mesero.trace.format import Header
 
 __all__ = ["EXAMPLES", "USAGE", "command"]
 
@@ -84,7 +84,9 @@ def command(  # noqa: PLR0917 - the parser passes them by name
         raise UsageError("--json, --sarif and --junit exclude each other")
     output = Output(as_json=json)
     with reading(file, output, raw=raw) as recording:
-        report = _audit(recording, file)
+        lines = Counted(recording)
+        report = _audit(recording.header, lines)
+    check_not_empty(lines, file)
     if report.left_out:
         output.note(f"only the first {_MAX_KEPT} findings are given; {report.left_out} more were counted")
     if json:
@@ -101,14 +103,12 @@ def command(  # noqa: PLR0917 - the parser passes them by name
     raise typer.Exit(FAILED if is_failed else DONE)
 
 
-def _audit(recording: Recording, file: str) -> _Report:
+def _audit(header: Header, lines: Counted) -> _Report:
     report = _Report()
     auditor = Auditor()
-    auditor.receive(recording.header)
-    lines = Counted(recording)
+    auditor.receive(header)
     for line in lines:
         report.take(auditor.receive(line))
-    check_not_empty(lines, file)
     report.take(auditor.receive_end())
     report.messages = lines.messages
     report.diagnoses = [each for link in auditor.links.values() for each in diagnose_link(link)]
@@ -139,7 +139,11 @@ def _text_of(report: _Report, *, shown: int | None) -> str:
 
 def _summary_of(report: _Report) -> str:
     counts = [plural(report.counts[each], _NOUNS[each]) for each in SEVERITIES if report.counts[each]]
-    return f"{', '.join(counts) or 'no findings'} in {plural(report.messages, 'message')}"
+    text = f"{', '.join(counts) or 'no findings'} in {plural(report.messages, 'message')}"
+    if not report.diagnoses:
+        return text
+    causes = list(dict.fromkeys(each.symptom for each in report.diagnoses))
+    return f"{text}; what failed: {', '.join(causes)}"
 
 
 def _diagnosis_text(each: Diagnosis) -> str:
