@@ -65,6 +65,7 @@ def explain_message(
     *,
     headers: Sequence[tuple[str, str]] | None = None,
     revision: str | None = None,
+    surroundings: str = "",
     answers: str | None = None,
 ) -> Explanation:
     """Explain one message.
@@ -73,6 +74,7 @@ def explain_message(
         raw: Its bytes.
         headers: The HTTP headers that came with it; None where it did not come over HTTP.
         revision: The revision to take it for; by default the message itself decides.
+        surroundings: The revision that what came before it shows; it counts where the message tells nothing.
         answers: The method that a result answers, where it is known.
     """
     try:
@@ -83,6 +85,10 @@ def explain_message(
     kind = kind_of(message)
     lines = {name.lower(): value for name, value in reversed(headers or ())}
     choice = choose_era(message, lines, revision)
+    if choice.era == "unknown" and surroundings:
+        choice = msgspec.structs.replace(
+            choose_era(message, lines, surroundings), why=f"what came before it is of {surroundings}"
+        )
     if kind == "result" and answers is None:
         answers = find_method_for(members_of(message["result"]))
     common: dict[str, Any] = {

@@ -4,7 +4,7 @@ import pytest
 
 from mesero.trace.format import encode_header, encode_line
 from tests.cli.programs import invoke
-from tests.diagram.recordings import stateless
+from tests.diagram.recordings import handshake, stateless
 
 REQUEST = '{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}'
 
@@ -80,6 +80,18 @@ def test_a_line_of_a_trace_is_explained_with_its_headers(trace):
     assert "most likely of server/discover" in invoke(["explain", trace, "--seq", "2"]).stdout
     assert invoke(["explain", trace, "--seq", "99"]).exit_code == 2
     assert invoke(["explain", REQUEST, "--seq", "1"]).exit_code == 2
+
+
+def test_what_came_before_tells_where_the_message_does_not(tmp_path):
+    made = handshake()
+    path = tmp_path / "trace.jsonl"
+    path.write_bytes(encode_header(made.header) + b"".join(map(encode_line, made.lines)))
+    shown = invoke(["explain", str(path), "--seq", "8"]).stdout
+    assert "handshake, judged by 2025-11-25: what came before it is of 2025-11-25" in shown
+    assert (
+        "judged by 2025-06-18"
+        in invoke(["explain", str(path), "--seq", "8", "--revision", "2025-06-18"]).stdout
+    )
 
 
 def test_a_trace_without_a_number_asks_for_one(trace):

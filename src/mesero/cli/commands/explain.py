@@ -122,7 +122,8 @@ def _explain_line(
     return explain_message(
         line.raw,
         headers=headers if headers is not None else line.headers,
-        revision=revision or line.revision or None,
+        revision=revision,
+        surroundings=line.revision,
         answers=line.answers or None,
     )
 
