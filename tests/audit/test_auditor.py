@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import mesero
 from mesero.audit.auditor import MAX_FINDINGS_PER_LINE, Auditor, audit, phase_of
+from mesero.audit.diagnosis import diagnose
 from mesero.audit.evidence import Evidence
 from mesero.audit.examples import (
     answer,
@@ -19,6 +20,7 @@ from mesero.audit.examples import (
     asked,
     c2s,
     eof,
+    exited,
     fail,
     hello,
     http_answer,
@@ -34,6 +36,7 @@ from mesero.audit.examples import (
     stderr,
     tell,
     trace,
+    wait,
     welcome,
     wrote,
 )
@@ -305,6 +308,12 @@ KEYS = st.sampled_from(
 VALUES = JSON | st.sampled_from(["input_required", "complete", "2026-07-28", "2025-11-25", "x"])
 MEMBERS = st.dictionaries(KEYS, VALUES | st.dictionaries(KEYS, VALUES, max_size=3), max_size=5)
 IDS = st.sampled_from([1, 2, "1", None, 1.5, True])
+URLS = st.sampled_from(
+    [
+        *["http://[", "", "https://example.com/mcp", "http://localhost/mcp?access_token=1", "//a@b/c"],
+        *["https://a/.well-known/oauth-protected-resource", "https://a/.well-known/openid-configuration"],
+    ]
+)
 MESSAGES = (
     st.fixed_dictionaries(
         {"jsonrpc": st.just("2.0"), "method": METHODS, "params": MEMBERS}, optional={"id": IDS}
@@ -312,6 +321,15 @@ MESSAGES = (
     | st.fixed_dictionaries({"jsonrpc": st.just("2.0"), "id": IDS, "result": MEMBERS | JSON})
     | st.fixed_dictionaries({"jsonrpc": JSON, "error": MEMBERS | JSON}, optional={"id": IDS})
     | st.fixed_dictionaries({"jsonrpc": st.just("2.0"), "id": IDS, "error": st.just({"code": -32602})})
+    | st.builds(
+        asked,
+        METHODS,
+        MEMBERS,
+        id=st.sampled_from([1, 2]),
+        capabilities=MEMBERS | st.just({"elicitation": {}}),
+        progress=IDS,
+        log_level=VALUES,
+    )
     | JSON
 )
 STEPS = (
@@ -324,6 +342,9 @@ STEPS = (
         posted,
         st.fixed_dictionaries({"jsonrpc": st.just("2.0"), "id": IDS, "method": METHODS}),
         exchange=st.integers(0, 3),
+        url=URLS,
+        origin=URLS,
+        authorization=st.sampled_from(["Bearer t", ""]),
         mcp_name=st.text(max_size=5),
         mcp_session_id=st.sampled_from(["a", "b", ""]),
     )
@@ -334,17 +355,35 @@ STEPS = (
         status=st.sampled_from([200, 202, 404]),
         sse=st.booleans(),
     )
-    | st.builds(http_request, st.sampled_from(["GET", "DELETE"]), exchange=st.integers(0, 3))
-    | st.builds(http_answer, st.sampled_from([200, 401, 404, 307]), exchange=st.integers(0, 3), body=JSON)
+    | st.builds(
+        http_request,
+        st.sampled_from(["GET", "POST", "OPTIONS"]),
+        url=URLS,
+        exchange=st.integers(0, 3),
+        body=st.text(),
+    )
+    | st.builds(
+        http_answer,
+        st.sampled_from([200, 401, 404, 307]),
+        exchange=st.integers(0, 3),
+        body=JSON,
+        location=URLS,
+    )
     | st.builds(eof, st.sampled_from(["c2s", "s2c"]), exchange=st.none() | st.integers(0, 3))
     | st.builds(note, st.text(max_size=10))
+    | st.builds(wait, st.floats(0, 100))
+    | st.builds(exited, st.none() | st.integers(0, 9))
 )
 
 
 @given(st.lists(STEPS, max_size=12))
 def test_nothing_that_is_recorded_makes_the_audit_fail(steps):
-    for finding in audit(trace(*shake()[:2], *steps)):
+    able = {"elicitation": {}, "sampling": {}, "roots": {}}
+    lines = trace(spawned("npx"), *shake(client=able)[:2], *steps)
+    for finding in audit(lines):
         assert finding.message.isprintable()
+    for diagnosis in diagnose(lines):
+        assert diagnosis.cause.isprintable()
 
 
 # -- phases --------------------------------------------------------------------------------------------------

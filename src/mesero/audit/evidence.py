@@ -7,12 +7,21 @@ belongs to, ``exchange`` the HTTP around it, ``link`` what is remembered of the 
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import SplitResult, urlsplit
 
 from mesero.audit.link import Asked, Direction, Era, Exchange, IdKey, LinkState, find_id_key
 from mesero.audit.rules import Kind
 from mesero.trace.format import Line
 
-__all__ = ["CAPABILITIES_KEY", "REVISION_KEY", "SUBSCRIPTION_KEY", "Evidence", "members_of", "short"]
+__all__ = [
+    "CAPABILITIES_KEY",
+    "REVISION_KEY",
+    "SUBSCRIPTION_KEY",
+    "Evidence",
+    "members_of",
+    "parts_of",
+    "short",
+]
 
 _PREFIX = "io.modelcontextprotocol/"
 REVISION_KEY = f"{_PREFIX}protocolVersion"
@@ -109,6 +118,10 @@ class Evidence:
         """Whether HTTP carried it, as far as the trace says."""
         return self.exchange is not None
 
+    def is_redacted(self, part: str) -> bool:
+        """Whether a secret was replaced in this part of the message: then its values prove nothing."""
+        return any(part in path for path in getattr(self.line, "redacted", ()))
+
     @property
     def what(self) -> str:
         """The message in a few words, to begin a sentence with."""
@@ -124,6 +137,14 @@ class Evidence:
 def members_of(value: object) -> dict[str, Any]:
     """The value if it is an object, else an empty one."""
     return value if isinstance(value, dict) else {}
+
+
+def parts_of(url: str) -> SplitResult:
+    """The parts of an address; all empty when it is none."""
+    try:
+        return urlsplit(url)
+    except ValueError:
+        return urlsplit("")
 
 
 def short(value: object, *, quoted: bool = True) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final, cast
+from typing import Any, Final
 
 import msgspec
 
@@ -122,7 +122,11 @@ def asked_of(evidence: Evidence) -> Asked:
         if evidence.method in _NAMES:
             asked.arguments = digest_of(params.get("arguments"))
             asked.is_retry = "inputResponses" in params or "requestState" in params
-    if evidence.method == "tools/call" and asked.name in evidence.link.tools:
+    if (
+        evidence.method == "tools/call"
+        and asked.name in evidence.link.tools
+        and not evidence.is_redacted("arguments")
+    ):
         faults = evidence.link.tools[asked.name].find_errors("inputSchema", params.get("arguments", {}))
         asked.arguments_fault = faults[0] if faults else ""
     return asked
@@ -200,8 +204,8 @@ def _remember_answer(evidence: Evidence) -> None:
     if key is not None and asked.method == "subscriptions/listen" and key in link.listens:
         link.listens[key].closed = evidence.t
         link.listens[key].ack_due = evidence.kind == "result"
-    if asked.method == "initialize" and asked.era == "legacy":
-        _remember_handshake(evidence, asked)
+    if asked.handshake is not None:
+        _remember_handshake(evidence, asked.handshake)
     if evidence.kind == "result":
         _remember_result(evidence, asked)
     elif asked.method == "server/discover" and link.probe is asked:
@@ -238,8 +242,8 @@ def _remember_failure(evidence: Evidence, asked: Asked) -> None:
 _MAX_TEXT_CHARS = 400
 
 
-def _remember_handshake(evidence: Evidence, asked: Asked) -> None:
-    link, shake = evidence.link, cast("Handshake", asked.handshake)
+def _remember_handshake(evidence: Evidence, shake: Handshake) -> None:
+    link = evidence.link
     shake.is_answered = True
     shake.is_refused = evidence.kind == "error"
     if evidence.kind != "result":

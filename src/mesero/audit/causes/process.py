@@ -33,6 +33,7 @@ from mesero.audit.link import Asked, LinkState
 
 __all__: list[str] = []
 
+_OPENINGS: Final = frozenset({"initialize", "server/discover"})
 _MANY_STARTS: Final = 2
 _SLOW_START_S: Final = 10.0
 _INSTALLERS: Final = re.compile(
@@ -242,15 +243,18 @@ def _closed_by_client(link: LinkState) -> Iterator[Proof]:
 # -- start ---------------------------------------------------------------------------------------------------
 
 
+def _first_of(link: LinkState) -> Asked | None:
+    """The first request to a server that was just started; over HTTP it was there before the client."""
+    first = link.first_asked
+    if first is None or first.exchange is not None:
+        return None
+    return first if link.spawn is not None or first.method in _OPENINGS else None
+
+
 def _start_of(link: LinkState) -> tuple[Asked, float, bool] | None:
     """The first request, how long it waited, and whether it was answered; None where nothing was slow."""
-    first = link.first_asked
-    # Over HTTP the server was there before the client.
-    if (
-        first is None
-        or first.exchange is not None
-        or (_is_gone(link) and link.answers == 0 and not link.given_up)
-    ):
+    first = _first_of(link)
+    if first is None or (_is_gone(link) and link.answers == 0 and not link.given_up):
         return None
     end = link.first_answer_t if link.first_answer_t is not None else link.last_t
     waited = end - first.t
@@ -309,7 +313,7 @@ def _installing(link: LinkState) -> Iterator[Proof]:
 
 def _slow_or_killed(link: LinkState) -> tuple[Asked, float, bool] | None:
     """As `_start_of`, and also when the client closed first while it waited."""
-    first = link.first_asked
+    first = _first_of(link)
     if first is not None and not link.answers and _client_closed_first(link):
         waited = link.closed["c2s"] - first.t
         return (first, waited, False) if waited >= 1.0 else None

@@ -11,11 +11,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs
 
 import msgspec
 
-from mesero.audit.evidence import Evidence, members_of, short
+from mesero.audit.evidence import Evidence, members_of, parts_of, short
 from mesero.audit.examples import (
     answered,
     asked,
@@ -121,7 +121,7 @@ def _no_metadata(evidence: Evidence) -> Iterator[Fault | str]:
 )
 def _token_in_url(evidence: Evidence) -> Iterator[Fault | str]:
     exchange = evidence.exchange
-    query = parse_qs(urlsplit(exchange.url).query) if exchange is not None and "?" in exchange.url else {}
+    query = parse_qs(parts_of(exchange.url).query) if exchange is not None and "?" in exchange.url else {}
     for name in ("access_token", "bearer_token"):
         if name in query:
             yield f"the URL carries {name}"
@@ -188,8 +188,8 @@ def _other_issuer(evidence: Evidence) -> Iterator[Fault | str]:
     exchange = evidence.exchange
     if not isinstance(issuer, str) or exchange is None or issuer in known:
         return
-    host = urlsplit(exchange.url).netloc
-    expected = [each for each in known if urlsplit(each).netloc == host]
+    host = parts_of(exchange.url).netloc
+    expected = [each for each in known if parts_of(each).netloc == host]
     if expected:
         slash = "; only a slash differs" if issuer.rstrip("/") == expected[0].rstrip("/") else ""
         yield f"the resource names {short(expected[0])}, its document says {short(issuer)}{slash}"

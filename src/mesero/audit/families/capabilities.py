@@ -222,7 +222,7 @@ def _undeclared_mode(evidence: Evidence) -> Iterator[Fault | str]:
         return
     declared = members_of(handshake.client_capabilities["elicitation"])
     mode = evidence.params.get("mode", "form")
-    if mode not in (declared or {"form": {}}):
+    if isinstance(mode, str) and mode not in (declared or {"form": {}}):
         yield f"the server elicits in the mode {short(mode)}, which the client did not declare"
 
 

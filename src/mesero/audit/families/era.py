@@ -243,16 +243,13 @@ def _client_response(evidence: Evidence) -> Iterator[Fault | str]:
 )
 def _needless_fallback(evidence: Evidence) -> Iterator[Fault | str]:
     error = evidence.link.probe_error
-    if error is None or error.get("code") not in _RECOGNISED:
+    code = error.get("code") if error is not None else None
+    if error is None or not isinstance(code, int) or code not in _RECOGNISED:
         return
     supported = members_of(error.get("data")).get("supported")
-    if (
-        error["code"] == -32022
-        and isinstance(supported, list)
-        and not any(each in STATELESS for each in supported)
-    ):
+    if code == -32022 and isinstance(supported, list) and not any(each in STATELESS for each in supported):
         return
-    yield f"server/discover was answered with {error['code']}, which only servers of the newer era send"
+    yield f"server/discover was answered with {code}, which only servers of the newer era send"
 
 
 @check(

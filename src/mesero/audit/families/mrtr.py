@@ -142,7 +142,8 @@ def _undeclared_mode(evidence: Evidence) -> Iterator[Fault | str]:
     modes = members_of(declared["elicitation"]) or {"form": {}}
     for key, question in _questions(evidence):
         mode = members_of(question.get("params")).get("mode", "form")
-        if question.get("method") == "elicitation/create" and mode not in modes:
+        is_form = question.get("method") == "elicitation/create" and isinstance(mode, str)
+        if is_form and mode not in modes:
             yield f"{evidence.what} elicits {short(key)} in the mode {short(mode)}, which was not declared"
 
 

@@ -284,7 +284,11 @@ def _output_of(evidence: Evidence) -> ToolFacts | None:
 )
 def _unfit(evidence: Evidence) -> Iterator[Fault | str]:
     tool = _output_of(evidence)
-    if tool is not None and "structuredContent" in evidence.result:
+    if (
+        tool is not None
+        and "structuredContent" in evidence.result
+        and not evidence.is_redacted("structuredContent")
+    ):
         for fault in tool.find_errors("outputSchema", evidence.result["structuredContent"]):
             yield Fault(f"{evidence.what}: {short(fault, quoted=False)}", path="$.result.structuredContent")
 

@@ -8,9 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from typing import Any, Final
-from urllib.parse import urlsplit
 
-from mesero.audit.evidence import Evidence, members_of, short
+from mesero.audit.evidence import Evidence, members_of, parts_of, short
 from mesero.audit.examples import (
     URL,
     answer,
@@ -186,11 +185,11 @@ def _unsafe_icon(evidence: Evidence) -> Iterator[Fault | str]:
     ),
 )
 def _foreign_icon(evidence: Evidence) -> Iterator[Fault | str]:
-    home = urlsplit(evidence.link.resource).netloc
+    home = parts_of(evidence.link.resource).netloc
     for name, source in _icons(evidence):
-        if home and source.startswith("http") and urlsplit(source).netloc != home:
+        if home and source.startswith("http") and parts_of(source).netloc != home:
             yield (
-                f"the icon of {name} comes from {short(urlsplit(source).netloc)}, the server is {short(home)}"
+                f"the icon of {name} comes from {short(parts_of(source).netloc)}, the server is {short(home)}"
             )
 
 
@@ -208,7 +207,7 @@ def _plain(evidence: Evidence) -> Iterator[Fault | str]:
     exchange = evidence.exchange
     if exchange is None or "authorization" not in exchange.headers:
         return
-    parts = urlsplit(exchange.url)
+    parts = parts_of(exchange.url)
     if parts.scheme == "http" and parts.hostname not in _LOOPBACK:
         yield f"Authorization was sent to {short(exchange.url)}"
 
@@ -305,7 +304,7 @@ def _plain_page(evidence: Evidence) -> Iterator[Fault | str]:
         url = params.get("url")
         if params.get("mode") != "url" or not isinstance(url, str):
             continue
-        parts = urlsplit(url)
+        parts = parts_of(url)
         if parts.scheme != "https" and parts.hostname not in _LOOPBACK:
             yield f"{evidence.what} sends the user to {short(url)}"
 
@@ -357,10 +356,10 @@ def _foreign_origin(evidence: Evidence) -> Iterator[Fault | str]:
     if exchange is None or exchange.status >= 300 or exchange.method == "OPTIONS":
         return
     origin = exchange.headers.get("origin", "")
-    is_local = urlsplit(exchange.url).hostname in _LOOPBACK
+    is_local = parts_of(exchange.url).hostname in _LOOPBACK
     # A server that names the origin in its CORS headers has decided to allow it.
     allowed = exchange.answer_headers.get("access-control-allow-origin")
-    if origin and is_local and urlsplit(origin).hostname not in _LOOPBACK and allowed != origin:
+    if origin and is_local and parts_of(origin).hostname not in _LOOPBACK and allowed != origin:
         yield f"a request of {short(origin)} to {short(exchange.url)} was answered with {exchange.status}"
 
 
@@ -378,5 +377,5 @@ def _foreign_origin(evidence: Evidence) -> Iterator[Fault | str]:
 )
 def _user_info(evidence: Evidence) -> Iterator[Fault | str]:
     exchange = evidence.exchange
-    if exchange is not None and "@" in urlsplit(exchange.url).netloc:
+    if exchange is not None and "@" in parts_of(exchange.url).netloc:
         yield "the URL of the request carries credentials before the host name"
