@@ -87,6 +87,7 @@ class Shim:
         self._scribe = scribe
         self._process: subprocess.Popen[bytes] | None = None
         self._signals: list[int] = []
+        self._heard: dict[int, Any] = {}
         self._has_ended = threading.Event()
         self._host_reads = True
         self._passed = 0
@@ -105,6 +106,7 @@ class Shim:
         self._has_ended.set()
         self._drain(pumps)
         self._scribe.tell("exit", code)
+        self._leave_signals()
         return code
 
     def _start(self) -> subprocess.Popen[bytes]:
@@ -250,7 +252,12 @@ class Shim:
             number = getattr(signal, name, None)
             # What is ignored already is meant to be ignored by the server too, and it inherits that.
             if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
-                signal.signal(number, self._take_signal)
+                self._heard[number] = signal.signal(number, self._take_signal)
+
+    def _leave_signals(self) -> None:
+        """There is nobody left to pass them on to: from now on they are for us."""
+        for number, before in self._heard.items():
+            signal.signal(number, before)
 
     def _take_signal(self, number: int, frame: FrameType | None) -> None:
         del frame
