@@ -222,6 +222,13 @@ def test_a_header_names_the_links_and_whether_the_beginning_is_elsewhere():
     assert findings == []
 
 
+@pytest.mark.parametrize(("raw", "rule"), [("42", "ENV-011"), ("{}", "ENV-003"), ("[]", "ENV-011")])
+def test_what_is_no_message_is_told_without_any_revision(raw, rule):
+    (finding,) = found_in(trace(s2c(raw)))
+
+    assert (finding.rule, finding.revision) == (rule, "")
+
+
 def test_only_the_rules_that_are_asked_for_judge():
     lines = trace(ask("ping"), fail(-32601), answer(id=77))
 

@@ -10,6 +10,7 @@ from mesero.audit.examples import (
     http_answer,
     old_ask,
     posted,
+    replied,
     shake,
     spawned,
     tell,
@@ -169,3 +170,45 @@ def test_progress_belongs_to_the_request_that_gave_its_token():
     )
 
     assert link.progress["c2s", ("str", "t")][1] == 2.0
+
+
+def test_an_answer_to_a_request_without_an_id_ends_it_all_the_same():
+    unnamed = asked("tools/list", id=None)
+    link = after(posted(unnamed), replied({"jsonrpc": "2.0", "error": {"code": -32600, "message": "no id"}}))
+
+    assert [failure.code for failure in link.failures] == [-32600]
+    assert not link.answered
+
+
+def test_very_long_lists_are_not_remembered_whole(monkeypatch):
+    monkeypatch.setattr("mesero.audit.tracking._MAX_NAMES", 2)
+    link = after(ask("tools/list"), answer({"tools": [tool(name) for name in "abc"], **HINTS}))
+
+    assert list(link.listings["tools/list"].names) == ["a", "b"]
+
+
+def test_a_server_may_cancel_what_it_asked():
+    link = after(
+        *shake(client={"roots": {}}),
+        old_ask("roots/list", id="s", direction="s2c"),
+        tell("notifications/cancelled", {"requestId": "s"}),
+    )
+
+    assert link.open["s2c", ("str", "s")].cancelled_t is not None
+    assert not link.given_up
+
+
+def test_the_ids_of_a_session_are_those_of_its_own_era():
+    link = after(*shake(), old_ask("ping"), ask("tools/list", id=2), c2s({"method": "ping", "id": None}))
+
+    assert list(link.current.ids) == [("int", 0), ("int", 1)]
+
+
+def test_a_retry_of_a_round_before_the_trace_takes_no_other_round_with_it():
+    link = after(
+        ask("tools/call", {"name": "x"}),
+        answer({"resultType": "input_required", "requestState": "s"}),
+        ask("tools/call", {"name": "y", "requestState": "t"}, id=2),
+    )
+
+    assert [each.state for each in link.rounds.values()] == ["s"]

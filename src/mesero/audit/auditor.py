@@ -25,7 +25,7 @@ from mesero.trace.format import Header, Line, LinkLine
 __all__ = ["MAX_FINDINGS_PER_LINE", "Auditor", "audit", "phase_of"]
 
 MAX_FINDINGS_PER_LINE = 100
-"""A line with more has the rest counted, not told."""
+"""A line with more tells the first of them: a list of a thousand broken tools is one thing to mend."""
 
 _Plan = tuple[tuple[Rule, Check], ...]
 _MESSAGES = frozenset({"request", "notification", "result", "error", "broken"})

@@ -6,7 +6,7 @@ specification asks for unless told otherwise; `shake` opens a connection of the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -81,28 +81,17 @@ Step = Callable[[int, float], tuple[Line, ...]]
 _NAMED = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 
 
-def trace(*steps: Step | list[Step], transport: str = "stdio") -> tuple[Line, ...]:
+def trace(*steps: Step, transport: str = "stdio") -> tuple[Line, ...]:
     """A short recording of one link, 10 ms from step to step."""
     lines: list[Line] = [LinkLine(seq=1, t=0.0, link="1", name="example", transport=transport)]
     t = 0.0
-    for step in _flat(steps):
-        t = round(t + 0.01, 3)
-        made = step(len(lines) + 1, t)
-        lines.extend(made)
-        if made:
-            t = made[-1].t
+    for step in steps:
+        lines.extend(step(len(lines) + 1, round(t + 0.01, 3)))
+        t = lines[-1].t
     return tuple(line for line in lines if not (isinstance(line, NoteLine) and line.text == _PAUSE))
 
 
 _PAUSE = "(a pause)"
-
-
-def _flat(steps: Iterable[Step | list[Step]]) -> Iterable[Step]:
-    for step in steps:
-        if isinstance(step, list):
-            yield from step
-        else:
-            yield step
 
 
 def wait(seconds: float) -> Step:
