@@ -14,7 +14,7 @@ from msgspec import UNSET
 
 import mesero
 from mesero.errors import UsageError
-from mesero.trace.format import Http, NoteLine, decode_header, decode_line
+from mesero.trace.format import Http, MessageLine, NoteLine, decode_header, decode_line
 from mesero.trace.reader import TraceReader, open_file
 from mesero.trace.recorder import Recorder, http_of, utf8_or_b64
 from mesero.transports import HttpFacts
@@ -387,7 +387,8 @@ async def test_a_client_is_recorded(tmp_path):
         async with mesero.Client(server, trace=recorder.link("greetings", "memory", "greetings")) as client:
             await client.call_tool("greet", {"name": "Ann"})
 
-    header, found = read(path)
+    header, lines = read(path)
+    found = [line for line in lines if isinstance(line, MessageLine)]
     assert header.links["1"].name == "greetings"
     calls = [line for line in found if '"tools/call"' in line.raw]
     assert [line.dir for line in calls] == ["c2s"]

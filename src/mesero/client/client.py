@@ -8,7 +8,7 @@ import functools
 import hashlib
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Self
+from typing import Any, Self, cast
 
 from msgspec import UNSET
 
@@ -36,6 +36,7 @@ from mesero.modern import methods
 from mesero.modern.cache import ResponseCache
 from mesero.modern.client import Stamp
 from mesero.transports import Exchange, Observer, Transport
+from mesero.transports.watching import Links, Trace, open_recorder
 from mesero.types import (
     Implementation,
     LoggingLevel,
@@ -89,7 +90,9 @@ class Client(ServerMethods):
         validate_output: Check structured results against the tool's output schema, once the tools were
             listed.
         max_message_bytes: The longest message accepted, in bytes.
-        trace: Sees every message as it passes: ``trace(direction, raw, http)``.
+        trace: A file to record what passes in, without its secrets; it is there from the first message on,
+            and an earlier one is put aside. Or a `mesero.trace.recorder.Recorder` with settings of its own,
+            which stays open. Or a function that sees every message: ``trace(direction, raw, http)``.
     """
 
     _listener: asyncio.Task[None] | None = None
@@ -124,10 +127,11 @@ class Client(ServerMethods):
         remember: bool = True,
         validate_output: bool = True,
         max_message_bytes: int = MAX_MESSAGE_BYTES,
-        trace: Observer | None = None,
+        trace: Trace | None = None,
     ) -> None:
         _check_limits(timeout_s, total_timeout_s, connect_timeout_s, probe_s)
         self._pin = pin_from(era)
+        self._recorder = open_recorder(trace)
         self._options = options = TransportOptions(
             env=env,
             cwd=cwd,
@@ -137,7 +141,7 @@ class Client(ServerMethods):
             close_wait_s=close_wait_s,
             connect_timeout_s=connect_timeout_s,
             max_message_bytes=max_message_bytes,
-            observer=trace,
+            trace=self._recorder or cast("Links | Observer | None", trace),
         )
         self.transport: Transport = transport_for(target, options)
         self._transports = [self.transport]
@@ -287,6 +291,8 @@ class Client(ServerMethods):
             for transport in self._transports:
                 await transport.aclose()
         finally:
+            if self._recorder is not None:
+                self._recorder.close()
             listener = self._listener
             if listener is not None and listener is not asyncio.current_task():
                 listener.cancel()

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
+from pathlib import Path
 from typing import Any, cast
+from urllib.parse import urlsplit
 
 import msgspec
 
 from mesero.errors import UsageError
 from mesero.jsonrpc import MAX_MESSAGE_BYTES
-from mesero.transports import Observer, Transport
+from mesero.transports import LinkObserver, Observer, Transport
+from mesero.transports.watching import Links, observer_from
 
 __all__ = ["TransportOptions", "events_transport_for", "transport_for"]
 
@@ -19,7 +24,7 @@ class TransportOptions(msgspec.Struct, frozen=True, kw_only=True):
     """Settings of the transport; each kind takes those that concern it.
 
     ``env`` and ``cwd`` are for commands, ``headers`` for URLs, ``on_stderr`` gets each line of a command's
-    stderr.
+    stderr. ``trace`` is an observer, or a recording, of which each transport gets a link of its own.
     """
 
     env: Mapping[str, str] | None = None
@@ -30,7 +35,27 @@ class TransportOptions(msgspec.Struct, frozen=True, kw_only=True):
     connect_timeout_s: float = 30.0
     max_message_bytes: int = MAX_MESSAGE_BYTES
     allow_plain_http: bool = False
-    observer: Observer | None = None
+    trace: Observer | Links | None = None
+
+
+def _observer_of_url(options: TransportOptions, url: str, kind: str) -> Observer | LinkObserver | None:
+    try:
+        name = urlsplit(url).hostname or ""
+    except ValueError:
+        return None  # No URL, which the transport says.
+    return observer_from(options.trace, name, kind, url)
+
+
+def _observer_of_command(options: TransportOptions, words: Sequence[Any]) -> Observer | LinkObserver | None:
+    command = [str(word) for word in words]
+    return observer_from(options.trace, _name_of(command), "stdio", shlex.join(command))
+
+
+def _name_of(command: Sequence[str]) -> str:
+    """The script or module that a command runs, else its program."""
+    scripts = [Path(word).stem for word in command if word.endswith(".py")]
+    modules = [after for word, after in pairwise(command) if word == "-m"]
+    return next(iter(scripts or modules or [Path(word).name for word in command[:1]]), "")
 
 
 def transport_for(target: Any, options: TransportOptions) -> Transport:
@@ -65,7 +90,7 @@ def _transport_for_url(url: str, options: TransportOptions) -> Transport:
         headers=options.headers,
         connect_timeout_s=options.connect_timeout_s,
         max_bytes=options.max_message_bytes,
-        observer=options.observer,
+        observer=_observer_of_url(options, url, "http"),
         allow_plain_http=options.allow_plain_http,
     )
 
@@ -82,7 +107,7 @@ def events_transport_for(url: str, options: TransportOptions) -> Transport:
         headers=options.headers,
         connect_timeout_s=options.connect_timeout_s,
         max_bytes=options.max_message_bytes,
-        observer=options.observer,
+        observer=_observer_of_url(options, url, "sse"),
         allow_plain_http=options.allow_plain_http,
     )
 
@@ -90,11 +115,12 @@ def events_transport_for(url: str, options: TransportOptions) -> Transport:
 def _transport_for_server(server: Any, options: TransportOptions) -> Transport:
     from mesero.transports.memory import MemoryTransport
 
+    target = f"{server.info.name} (in this process)"
     return MemoryTransport(
         lambda send, _hang_up: server.connect(send),
-        target=f"{server.info.name} (in this process)",
+        target=target,
         max_bytes=options.max_message_bytes,
-        observer=options.observer,
+        observer=observer_from(options.trace, server.info.name, "memory", target),
     )
 
 
@@ -108,5 +134,5 @@ def _transport_for_command(command: Sequence[Any], options: TransportOptions) ->
         close_wait_s=options.close_wait_s,
         on_stderr=options.on_stderr,
         max_bytes=options.max_message_bytes,
-        observer=options.observer,
+        observer=_observer_of_command(options, command),
     )

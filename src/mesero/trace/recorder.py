@@ -305,10 +305,19 @@ def http_of(facts: HttpFacts, direction: Direction) -> Http:
             headers[name] = value
         else:
             headers[name] = [*before, value] if isinstance(before, list) else [before, value]
+    exchange = facts.exchange or UNSET
     if direction == "c2s":
-        return Http(method=facts.method, url=facts.url, headers=headers)
-    # Without a status nothing came: then only an error tells of it.
-    return Http(status=facts.status or UNSET, headers=headers, sse=facts.is_event)
+        return Http(exchange=exchange, method=facts.method, url=facts.url, headers=headers)
+    return Http(
+        exchange=exchange,
+        # Without a status nothing came: then only an error tells of it.
+        status=facts.status or UNSET,
+        headers=headers,
+        sse=facts.is_event,
+        event=UNSET if facts.event == "message" else facts.event,
+        event_id=UNSET if facts.event_id is None else facts.event_id,
+        retry=UNSET if facts.retry_ms is None else facts.retry_ms,
+    )
 
 
 def utf8_or_b64(raw: bytes) -> dict[str, str]:

@@ -10,28 +10,47 @@ Third-party errors are mapped to mesero's at this seam only.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
-from typing import Literal, Protocol
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from typing import Literal, Protocol, runtime_checkable
 
 import msgspec
 
 from mesero.errors import MeseroError
 from mesero.jsonrpc import Id, Message
 
-__all__ = ["Conduct", "Direction", "Exchange", "HttpFacts", "Observer", "Outgoing", "Received", "Transport"]
+__all__ = [
+    "Conduct",
+    "Direction",
+    "Exchange",
+    "HttpFacts",
+    "LinkObserver",
+    "Observer",
+    "Outgoing",
+    "Received",
+    "Transport",
+]
 
 Direction = Literal["c2s", "s2c"]
 """Client to server, or server to client."""
 
 
 class HttpFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """What HTTP said around a message. ``is_event`` is true when it came as a server-sent event."""
+    """What HTTP said around a message.
+
+    ``is_event`` is true when it came as a server-sent event, of the kind ``event``, with the id ``event_id``
+    and the retry time ``retry_ms`` in milliseconds if it had them. ``exchange`` joins an answer with its
+    request; it is 0 where nobody watches a whole link.
+    """
 
     method: str = "POST"
     url: str = ""
     status: int = 0
     headers: tuple[tuple[str, str], ...] = ()
     is_event: bool = False
+    exchange: int = 0
+    event: str = "message"
+    event_id: str | None = None
+    retry_ms: int | None = None
 
 
 class Outgoing(msgspec.Struct, frozen=True, gc=False):
@@ -56,6 +75,46 @@ class Received(msgspec.Struct, frozen=True, gc=False):
 
 Observer = Callable[[Direction, bytes, HttpFacts | None], None]
 """Sees every message as it passes: the direction, the exact bytes, the HTTP facts. Must not block."""
+
+
+@runtime_checkable
+class LinkObserver(Protocol):
+    """Sees all that happens on one connection, also what is no message. Nothing here may block.
+
+    Called as an `Observer` with everything that stands where a message may: it is told as it came, before
+    anybody made sense of it, a batch as one. Whoever inherits from this needs to write only what it wants.
+    """
+
+    def __call__(self, direction: Direction, raw: bytes, http: HttpFacts | None = None) -> None:
+        """Bytes that should be a message."""
+
+    def text(self, direction: Direction, raw: bytes) -> None:
+        """The beginning of a message that is longer than the limit, or a last line that has no end."""
+
+    def stderr(self, line: bytes) -> None:
+        """A line that the server wrote to stderr."""
+
+    def http(self, direction: Direction, http: HttpFacts, *, body: bytes = b"", error: str = "") -> None:
+        """HTTP that carried no message: a status alone, an event without data, a broken connection."""
+
+    def eof(self, direction: Direction, *, exchange: int | None = None) -> None:
+        """The sender of this direction will send no more; over HTTP, on the stream of this exchange."""
+
+    def spawn(
+        self,
+        command: Sequence[str],
+        *,
+        cwd: str | None = None,
+        env: Mapping[str, str] | None = None,
+        pid: int | None = None,
+    ) -> None:
+        """A server process was started, or could not be: then without ``pid``. ``env`` is what was added."""
+
+    def exit(self, code: int) -> None:
+        """The server process ended; a negative code is the number of the signal that ended it."""
+
+    def note(self, text: str) -> None:
+        """A remark."""
 
 
 class Conduct(msgspec.Struct, kw_only=True):

@@ -105,8 +105,7 @@ class HttpExchange:
         link.waiting.add(self)
         response = self._response = await link.post(self._outgoing.raw, self._outgoing.headers)
         if is_event_stream(response):
-            self._facts = link.facts_of(response, is_event=True)
-            self._framer = EventFramer(max_bytes=link.max_bytes)
+            self._follow(response)
             self._resumption = Resumption(link) if link.conduct.resumes else None
             return await self._next_message()
         answer = await link.read_answer(response)
@@ -115,6 +114,13 @@ class HttpExchange:
         link.observe(answer.body, facts)
         self._finish()
         return Received(answer.body, message, facts)
+
+    def _follow(self, response: aiohttp.ClientResponse) -> None:
+        """An event stream begins, or goes on."""
+        if self._link.watch is not None:
+            self._link.watch.begin_stream(response)
+        self._facts = self._link.facts_of(response, is_event=True)
+        self._framer = EventFramer(max_bytes=self._link.max_bytes)
 
     async def _next_message(self) -> Received:
         while True:
@@ -125,7 +131,7 @@ class HttpExchange:
             await self._read_frames()
 
     async def _read_frames(self) -> None:
-        framer = self._framer
+        framer, watch = self._framer, self._link.watch
         if framer is None:
             raise self._given_up_error()
         if self._response is None:
@@ -135,13 +141,20 @@ class HttpExchange:
         try:
             data = await self._response.content.readany()
         except (aiohttp.ClientError, OSError) as error:
-            await self._resume(
-                body_failure_for(error, self._where, came=self._came, last_message=self._last_message)
-            )
+            failure = body_failure_for(error, self._where, came=self._came, last_message=self._last_message)
+            if watch is not None:
+                watch.break_off(self._response, failure)
+            await self._resume(failure)
             return
         if not data:
+            if watch is not None:
+                watch.end(self._response, "s2c")
             await self._resume(self._ended_early_error(framer))
-        self._frames.extend(framer.receive(data))
+        frames = framer.receive(data)
+        if watch is not None and self._response is not None:
+            for frame in frames:
+                watch.take_event(self._response, frame)
+        self._frames.extend(frames)
 
     async def _resume(self, failure: MeseroError) -> None:
         """Go on with the stream after its last event; or raise the failure that ended it."""
@@ -150,10 +163,9 @@ class HttpExchange:
             raise link.closed_error_or(failure)
         response, self._response = self._response, None
         if response is not None:
-            response.close()
+            link.close(response)
         self._response = response = await resumption.reopen(failure)
-        self._facts = link.facts_of(response, is_event=True)
-        self._framer = EventFramer(max_bytes=link.max_bytes)
+        self._follow(response)
 
     def _take_frame(self, frame: Event | TooLong) -> Received | None:
         """One event: a message to hand on, or nothing."""
@@ -238,7 +250,7 @@ class HttpExchange:
         self._link.waiting.discard(self)
         response, self._response = self._response, None
         if response is not None:
-            response.close()
+            self._link.close(response)
         if self._reader is not None and self._reader is not asyncio.current_task():
             self._reader.cancel()
 

@@ -28,7 +28,9 @@ from mesero.transports import Conduct, HttpFacts, Observer
 from mesero.transports.http_addresses import check_url, find_proxy, has_same_origin, shown_url
 from mesero.transports.http_answers import EVENT_STREAM, JSON, HttpAnswer, is_redirect, media_type_of
 from mesero.transports.http_failures import body_failure_for, send_failure_for
+from mesero.transports.http_watch import HttpWatch, pairs_of
 from mesero.transports.inbox import Inbox
+from mesero.transports.watching import guarded, watch_for
 
 __all__ = ["Authorize", "HttpLink", "Waiting"]
 
@@ -98,7 +100,10 @@ class HttpLink:
         self.inbox = Inbox()
         self._headers = _fixed_headers(headers)
         self._connect_timeout_s = connect_timeout_s
-        self._observer = observer
+        watch = watch_for(observer, self.target)
+        self.watch = None if watch is None else HttpWatch(watch, self.target)
+        """Told of everything that passes; None when nobody wants that."""
+        self._observer = observer if watch is None else None
         self._authorize = authorize
         self._tls = tls
         self._proxy: URL | None = None
@@ -194,12 +199,12 @@ class HttpLink:
             return response
         url = self._find_redirect(response, target)
         if url is not None:
-            response.release()
+            self._pass_over(response)
             response = await self._send(method, url, headers, raw)
         if response.status in (401, 403) and self._authorize is not None:
             more = await self._ask_again(self._authorize, headers, response)
             if more is not None:
-                response.release()
+                self._pass_over(response)
                 headers.update(more)
                 response = await self._send(method, url or target, headers, raw)
         return response
@@ -210,14 +215,38 @@ class HttpLink:
         try:
             return await authorize(headers, self.facts_of(response))
         except BaseException:
-            response.close()
+            self.close(response)
             raise
+
+    def _pass_over(self, response: aiohttp.ClientResponse) -> None:
+        """The same request is sent again, in answer to this response."""
+        if self.watch is not None:
+            self.watch.end(response, "c2s")
+        response.release()
 
     async def _send(
         self, method: str, url: URL, headers: CIMultiDict[str], raw: bytes
     ) -> aiohttp.ClientResponse:
         if self._observer is not None and raw:
-            self._observer("c2s", raw, HttpFacts(url=self.target, headers=_pairs_of(headers)))
+            facts = HttpFacts(url=self.target, headers=pairs_of(headers))
+            guarded(self.target, self._observer, "c2s", raw, facts)
+        if self.watch is None:
+            return await self._send_unwatched(method, url, headers, raw)
+        number = self.watch.ask(method, shown_url(url), headers, raw)
+        try:
+            response = await self._send_unwatched(method, url, headers, raw)
+        except (asyncio.CancelledError, ClosedError):
+            self.watch.give_up(number)
+            raise
+        except MeseroError as error:
+            self.watch.fail(number, error)
+            raise
+        self.watch.begin(response, number)
+        return response
+
+    async def _send_unwatched(
+        self, method: str, url: URL, headers: CIMultiDict[str], raw: bytes
+    ) -> aiohttp.ClientResponse:
         session = self.open()
         try:
             return await session.request(
@@ -273,9 +302,13 @@ class HttpLink:
                 body = await self._read_message(response)
             else:
                 body = await self._read_page(response)
-        except BaseException:
+        except BaseException as error:
+            if self.watch is not None:
+                self.watch.abandon(response, error)
             response.close()
             raise
+        if self.watch is not None:
+            self.watch.take_body(response, body)
         return HttpAnswer(
             method=response.method,
             url=self.target,
@@ -316,7 +349,11 @@ class HttpLink:
 
     def drain(self, response: aiohttp.ClientResponse) -> None:
         """Let a response end by itself, for its connection to be used again; cut it off if it does not."""
+        if self.watch is not None:
+            self.watch.take_nothing(response)
         if response.closed or response.content.is_eof():
+            if self.watch is not None:
+                self.watch.end(response, "s2c")
             return
         loop = asyncio.get_running_loop()
         self._draining[response] = loop.call_later(_DRAIN_S, self._end_draining, response)
@@ -326,15 +363,23 @@ class HttpLink:
         timer = self._draining.pop(response, None)
         if timer is not None:
             timer.cancel()
+            if self.watch is not None and response.content.is_eof():
+                self.watch.end(response, "s2c")
             if not response.content.is_eof():
-                response.close()
+                self.close(response)
+
+    def close(self, response: aiohttp.ClientResponse) -> None:
+        """Close the connection of a response of which nothing more is wanted."""
+        if self.watch is not None:
+            self.watch.end(response, "c2s")
+        response.close()
 
     # -- what the exchanges need -------------------------------------------------------------------------
 
     def observe(self, raw: bytes, facts: HttpFacts | None) -> None:
-        """Show a received message to the observer."""
+        """Show a received message to the observer that sees no more than messages."""
         if self._observer is not None:
-            self._observer("s2c", raw, facts)
+            guarded(self.target, self._observer, "s2c", raw, facts)
 
     def facts_of(self, response: aiohttp.ClientResponse, *, is_event: bool = False) -> HttpFacts:
         """What HTTP said around an answer."""
@@ -342,8 +387,9 @@ class HttpLink:
             method=response.method,
             url=self.target,
             status=response.status,
-            headers=_pairs_of(response.headers),
+            headers=pairs_of(response.headers),
             is_event=is_event,
+            exchange=0 if self.watch is None else self.watch.number_of(response),
         )
 
     def too_long_error(self, beginning: bytes = b"") -> ProtocolError:
@@ -399,10 +445,6 @@ def _fixed_headers(headers: Mapping[str, str]) -> CIMultiDict[str]:
     fixed["Accept"] = f"{JSON}, {EVENT_STREAM}"
     fixed["Content-Type"] = JSON
     return fixed
-
-
-def _pairs_of(headers: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    return tuple((name.lower(), value) for name, value in headers.items())
 
 
 def _own_version() -> str:

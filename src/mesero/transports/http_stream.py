@@ -20,6 +20,7 @@ from mesero.framing import Event, EventFramer, TooLong
 from mesero.jsonrpc import Notification, Request, decode_batch, decode_message
 from mesero.transports import HttpFacts, Received
 from mesero.transports.http_answers import EVENT_STREAM, media_type_of
+from mesero.transports.http_failures import body_failure_for
 from mesero.transports.http_link import HttpLink
 
 __all__ = ["HttpListener", "Resumption", "is_event_stream"]
@@ -90,7 +91,7 @@ class Resumption:
             if is_event_stream(response):
                 return response
             status, reason = response.status, response.reason or ""
-            response.close()
+            self._link.close(response)
             if status not in _PASSING_STATUSES or not tries_left:
                 raise _unresumed(failure, f"GET {self._link.target} → {status} {reason}".rstrip())
         raise failure
@@ -134,7 +135,7 @@ class HttpListener:
     async def _has_to_wait(self, response: aiohttp.ClientResponse) -> bool:
         """Whether the server may offer the stream later."""
         status = response.status
-        response.close()
+        self._link.close(response)
         if status == 404 and self._was_open and self._link.conduct.on_lost is not None:
             # At the first time it may as well say that there is no such stream.
             where = f"GET {self._link.target} → 404"
@@ -150,14 +151,25 @@ class HttpListener:
         self._was_open = True
         framer = EventFramer(max_bytes=self._link.max_bytes)
         facts = self._link.facts_of(response, is_event=True)
+        watch = self._link.watch
+        if watch is not None:
+            watch.begin_stream(response)
         try:
             while data := await response.content.readany():
                 for frame in framer.receive(data):
+                    if watch is not None:
+                        watch.take_event(response, frame)
                     self._take(frame, facts)
-        except (aiohttp.ClientError, OSError):
-            pass  # It broke off, which is told like an end.
+            if watch is not None:
+                watch.end(response, "s2c")
+        except (aiohttp.ClientError, OSError) as error:
+            # It broke off, which is told like an end.
+            if watch is not None:
+                watch.break_off(
+                    response, body_failure_for(error, f"GET {self._link.target}", came="the stream had begun")
+                )
         finally:
-            response.close()
+            self._link.close(response)
 
     def _take(self, frame: Event | TooLong, facts: HttpFacts) -> None:
         if isinstance(frame, TooLong):

@@ -78,6 +78,8 @@ class MemoryTransport(StreamTransport):
     def hang_up_from(self, link: _Link) -> None:
         """One of the server's ends hung up."""
         if link is self._link and self._is_up:
+            if self._watch is not None:
+                self._watch.eof("s2c")
             self.end(
                 DisconnectedError("the server hung up", where=self.target, last_message=self._last_message)
             )
@@ -85,10 +87,14 @@ class MemoryTransport(StreamTransport):
     async def aclose(self) -> None:
         """See `mesero.transports.Transport.aclose`."""
         self.mark_closed()
-        self._is_up = False
+        is_news, self._is_up = self._is_up, False
+        if self._watch is not None and is_news:
+            self._watch.eof("c2s")
         if self._peer is not None:
             peer, self._peer = self._peer, None
             await peer.aclose()
+        if self._watch is not None and is_news:
+            self._watch.eof("s2c")
 
 
 class _Link:

@@ -96,9 +96,10 @@ def _write_nowhere(data: bytes) -> None:
 class ServerProcess(asyncio.SubprocessProtocol):
     """A running process and what is left of it. Made by `spawn`."""
 
-    def __init__(self, owner: ProcessOwner) -> None:
+    def __init__(self, owner: ProcessOwner, on_start: Callable[[int], None] | None = None) -> None:
         loop = asyncio.get_running_loop()
         self._owner = owner
+        self._on_start = on_start
         self._transport: asyncio.SubprocessTransport | None = None
         self._stdin: asyncio.WriteTransport | None = None
         self._stderr_rest = b""
@@ -152,6 +153,8 @@ class ServerProcess(asyncio.SubprocessProtocol):
         self.write = self._stdin.write
         if sys.platform != "win32":
             _running_groups.add(self.pid)
+        if self._on_start is not None:
+            self._on_start(self.pid)
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
         """See `asyncio.SubprocessProtocol`."""
@@ -305,6 +308,7 @@ async def spawn(
     environment: Mapping[str, str],
     cwd: str | os.PathLike[str] | None,
     where: str,
+    on_start: Callable[[int], None] | None = None,
 ) -> ServerProcess:
     """Start a server process.
 
@@ -314,6 +318,7 @@ async def spawn(
         environment: All of its variables.
         cwd: Its working directory, None for ours.
         where: What to call it in errors.
+        on_start: Called with its id before anything else of it is told.
 
     Raises:
         LaunchError: it was not found or could not be run.
@@ -323,7 +328,7 @@ async def spawn(
     program = _find_program(command[0], environment.get("PATH"), cwd, where)
     try:
         _, process = await asyncio.get_running_loop().subprocess_exec(
-            lambda: ServerProcess(owner),
+            lambda: ServerProcess(owner, on_start),
             program,
             *command[1:],
             env=environment,

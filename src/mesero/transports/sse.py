@@ -76,6 +76,7 @@ class SseTransport(StreamTransport):
             tls=tls,
         )
         super().__init__(self._link.target, max_bytes=max_bytes, observer=observer)
+        self._watch = None  # Whoever watches is told by the link, which sees more.
         self._connect_timeout_s = connect_timeout_s
         self._endpoint: URL | None = None
         self._reading: asyncio.Task[None] | None = None
@@ -101,14 +102,16 @@ class SseTransport(StreamTransport):
             if not is_event_stream(response):
                 answer = await self._link.read_answer(response)
                 raise answer.status_error("no event stream, so this is no server of the older transport")
+            if self._link.watch is not None:
+                self._link.watch.begin_stream(response)
             framer = EventFramer(max_bytes=self._link.max_bytes)
             try:
                 rest = await self._wait_for_endpoint(response, framer)
             except BaseException:
-                response.close()
+                self._link.close(response)
                 raise
             if self._link.closed.is_set():
-                response.close()
+                self._link.close(response)
                 raise self._gone_error()
             self._facts = self._link.facts_of(response, is_event=True)
             self.begin()
@@ -124,7 +127,7 @@ class SseTransport(StreamTransport):
         try:
             async with clock:
                 while data := await response.content.readany():
-                    frames = framer.receive(data)
+                    frames = self._frames_of(data, response, framer)
                     if frames:
                         self._endpoint = self._endpoint_from(frames[0], response)
                         return frames[1:]
@@ -137,6 +140,15 @@ class SseTransport(StreamTransport):
                 body_failure_for(error, where, came="nothing had come")
             ) from None
         raise ProtocolError(f"{where} → the event stream ended before it named the address for messages")
+
+    def _frames_of(
+        self, data: bytes, response: aiohttp.ClientResponse, framer: EventFramer
+    ) -> list[Event | TooLong]:
+        frames = framer.receive(data)
+        if self._link.watch is not None:
+            for frame in frames:
+                self._link.watch.take_event(response, frame)
+        return frames
 
     def _endpoint_from(self, frame: Event | TooLong, response: aiohttp.ClientResponse) -> URL:
         # "When a client connects, the server MUST send an endpoint event containing a URI for the client to
@@ -165,11 +177,15 @@ class SseTransport(StreamTransport):
         try:
             self._take(frames)
             while data := await response.content.readany():
-                self._take(framer.receive(data))
+                self._take(self._frames_of(data, response, framer))
+            if self._link.watch is not None:
+                self._link.watch.end(response, "s2c")
         except (aiohttp.ClientError, OSError) as error:
             ended = body_failure_for(error, where, came="the event stream had begun")
+            if self._link.watch is not None:
+                self._link.watch.break_off(response, ended)
         finally:
-            response.close()
+            self._link.close(response)
             if self._is_up and not self._is_closed:
                 if isinstance(ended, DisconnectedError):
                     ended.last_message = self._last_message[:400]

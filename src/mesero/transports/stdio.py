@@ -77,6 +77,7 @@ class StdioTransport(StreamTransport):
         self._on_stderr = on_stderr
         self._stderr: deque[str] = deque(maxlen=_STDERR_LINES)
         self._process: ServerProcess | None = None
+        self._last_exit: ServerProcess | None = None
         self._starts: deque[float] = deque(maxlen=_MAX_STARTS)
         self._opening = asyncio.Lock()
         self._closing: asyncio.Task[None] | None = None
@@ -123,22 +124,44 @@ class StdioTransport(StreamTransport):
             # Its open calls fail with its own death before the next one comes up.
             await asyncio.wait({old.ended})
             await old.end(wait_s=_REAP_WAIT_S, term_wait_s=self._close_wait_s)
+            self._tell_exit(old)
         self._check_starts()
         self._stderr.clear()
         self._process = None
-        self._process = process = await spawn(
-            self,
-            self.command,
-            environment=inherited_environment(self._env),
-            cwd=self.cwd,
-            where=self.target,
-        )
+        self._process = process = await self._spawn()
         if process.is_fading:
             await asyncio.wait({process.ended})
             raise self._death_of(process)
         self._send = process.write
         self.begin()
         return process
+
+    async def _spawn(self) -> ServerProcess:
+        try:
+            return await spawn(
+                self,
+                self.command,
+                environment=inherited_environment(self._env),
+                cwd=self.cwd,
+                where=self.target,
+                on_start=None if self._watch is None else self._tell_start,
+            )
+        except LaunchError as error:
+            self._tell_start(None)
+            if self._watch is not None:
+                self._watch.note(str(error))
+            raise
+
+    def _tell_start(self, pid: int | None) -> None:
+        if self._watch is not None:
+            cwd = None if self.cwd is None else os.fspath(self.cwd)
+            self._watch.spawn(self.command, cwd=cwd, env=self._env, pid=pid)
+
+    def _tell_exit(self, process: ServerProcess) -> None:
+        """Once for each process, as soon as its exit code is known."""
+        if self._watch is not None and process.exit_code is not None and process is not self._last_exit:
+            self._last_exit = process
+            self._watch.exit(process.exit_code)
 
     def forgive_start(self) -> None:
         """Do not count the last start: that it ended was the fault of what it was sent."""
@@ -162,6 +185,8 @@ class StdioTransport(StreamTransport):
 
     def take_stderr_line(self, line: bytes) -> None:
         """Keep one line of stderr, and show it to whoever wants it."""
+        if self._watch is not None:
+            self._watch.stderr(line)
         text = line.decode("utf-8", "backslashreplace")
         self._stderr.append(text)
         self.receive_stderr_line(line)
@@ -181,6 +206,9 @@ class StdioTransport(StreamTransport):
         """No answer can come from it any more."""
         if process is self._process and self._is_up:
             self.end(self._death_of(process))
+        if self._watch is not None:
+            self._watch.eof("s2c")
+        self._tell_exit(process)
 
     def _death_of(self, process: ServerProcess) -> DisconnectedError:
         return DisconnectedError(
@@ -225,4 +253,7 @@ class StdioTransport(StreamTransport):
             self._flush()
             self._is_up = False
             if self._process is not None:
+                if self._watch is not None and not self._process.ended.done():
+                    self._watch.eof("c2s")
                 await self._process.end(wait_s=self._close_wait_s, term_wait_s=self._close_wait_s)
+                self._tell_exit(self._process)

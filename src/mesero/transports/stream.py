@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import asyncio
 import copy
-import logging
 import re
 from collections import deque
 from collections.abc import AsyncIterator, Callable
@@ -36,10 +35,9 @@ from mesero.jsonrpc import (
 from mesero.misfits import NoiseLog, find_misfit
 from mesero.transports import Conduct, Direction, HttpFacts, Observer, Outgoing, Received
 from mesero.transports.inbox import Inbox
+from mesero.transports.watching import guarded, watch_for
 
 __all__ = ["StreamExchange", "StreamTransport"]
-
-_log = logging.getLogger("mesero")
 
 _ID_AT_THE_BEGINNING = re.compile(rb'"id"\s*:\s*(-?\d{1,18}|"[^"\\]{1,100}")\s*[,}]')
 _STDERR_GRACE_S = 0.5
@@ -150,7 +148,8 @@ class StreamTransport:
         self.target = target
         self.noise = NoiseLog()
         self.dropped: deque[tuple[str, bytes]] = deque(maxlen=100)
-        self._observer = observer
+        self._watch = watch_for(observer, target)
+        self._observer = observer if self._watch is None else None
         self._facts: HttpFacts | None = None
         self._framer = LineFramer(max_bytes=max_bytes)
         self._ledger: Ledger[StreamExchange] = Ledger()
@@ -197,6 +196,8 @@ class StreamTransport:
         # https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio
         if b"\n" in raw:
             raw = raw.replace(b"\r", b" ").replace(b"\n", b" ")
+        if self._watch is not None:
+            self._watch.message("c2s", raw)
         if self._has_written:
             self._pending.append(raw)
             return
@@ -205,11 +206,8 @@ class StreamTransport:
         self._send(raw + b"\n")
 
     def _observe(self, direction: Direction, raw: bytes) -> None:
-        try:
-            if self._observer is not None:
-                self._observer(direction, raw, self._facts)
-        except Exception:  # noqa: BLE001  (what only watches must not break what it watches)
-            _log.exception("the observer of %s failed", self.target)
+        if self._observer is not None:
+            guarded(self.target, self._observer, direction, raw, self._facts)
 
     def _flush(self) -> None:
         self._has_written = False
@@ -239,6 +237,8 @@ class StreamTransport:
     def receive_bytes(self, data: bytes) -> None:
         """Take what the server wrote."""
         for frame in self._framer.receive(data):
+            if self._watch is not None:
+                self._watch.frame("s2c", frame)
             if isinstance(frame, TooLong):
                 self._receive_too_long(frame)
             else:
@@ -378,6 +378,8 @@ class StreamTransport:
         self._send = _send_nowhere
         rest = self._framer.receive_eof()
         if rest:
+            if self._watch is not None:
+                self._watch.text("s2c", rest)
             # A last line without its newline is still looked at, so that its call fails by name.
             self._receive_line(rest)
         for exchange in self._ledger.take_all():
