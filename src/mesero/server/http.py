@@ -109,6 +109,12 @@ class HttpApp(HttpEndpoint):
             others=self.sessions.others,
         )
         self.server = server
+        watch = server.watch_for("http", path)
+        if watch is not None:
+            from mesero.server.watched import HttpTap
+
+            taking = {path for path, method in self.sessions.others if method == "POST"}
+            self.tap = HttpTap(watch, frozenset({path, *taking}))
 
     async def _receive_message(self, body: bytes, headers: Headers, reply: HttpReply) -> None:
         request_id = None

@@ -5,8 +5,9 @@ from __future__ import annotations
 import contextlib
 import sys
 import traceback
+import weakref
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
 
 from msgspec import UNSET, UnsetType
 
@@ -41,6 +42,16 @@ from mesero.server.stream import StreamConnection
 from mesero.server.subscriptions import Subscriptions
 from mesero.server.threads import WorkerThreads
 from mesero.server.tools import ToolEntry
+from mesero.transports import Observer
+from mesero.transports.watching import (
+    Links,
+    MessageWatch,
+    Trace,
+    Watch,
+    observer_from,
+    open_recorder,
+    watch_for,
+)
 from mesero.types import (
     CacheScope,
     Icon,
@@ -82,6 +93,8 @@ class Server:
         max_threads: The most plain functions that run at once.
         max_message_bytes: The longest message accepted, in bytes.
         log: Takes lines for the server's operator; stderr by default.
+        trace: A file to record in what passes on every connection, without its secrets; or a
+            `mesero.trace.recorder.Recorder`, or a function that sees every message, as for a `mesero.Client`.
 
     https://modelcontextprotocol.io/specification/2026-07-28/server/index
     """
@@ -107,6 +120,7 @@ class Server:
         max_threads: int | None = None,
         max_message_bytes: int = MAX_MESSAGE_BYTES,
         log: Callable[[str], None] | None = None,
+        trace: Trace | None = None,
     ) -> None:
         if page_size < 1:
             raise UsageError("page_size is at least 1")
@@ -130,6 +144,10 @@ class Server:
         self.sealer = Sealer(state_keys)
         self.threads = WorkerThreads(max_threads)
         self._log = log or _log_to_stderr
+        self._recorder = open_recorder(trace)
+        if self._recorder is not None:
+            weakref.finalize(self, self._recorder.close)
+        self._trace = self._recorder or cast("Links | Observer | None", trace)
         self._bus: Bus = bus or MemoryBus()
         self.has_needs = False
         """Whether any request may need client capabilities."""
@@ -376,9 +394,26 @@ class Server:
     # -- running
     # -------------------------------------------------------------------------------------------------------
 
-    def connect(self, send: Callable[[bytes], None]) -> StreamConnection:
-        """A connection over any byte stream: give it bytes with ``receive_bytes``, it sends with ``send``."""
-        return StreamConnection(self, send)
+    def connect(self, send: Callable[[bytes], None], *, transport: str = "memory") -> StreamConnection:
+        """A connection over any byte stream: give it bytes with ``receive_bytes``, it sends with ``send``.
+
+        Args:
+            send: Puts bytes on the stream without blocking.
+            transport: What to call the stream in a recording.
+        """
+        watch = self.watch_for(transport, f"{self.info.name} ({transport})")
+        if watch is None:
+            return StreamConnection(self, send)
+        from mesero.server.watched import WatchedConnection
+
+        return WatchedConnection(self, send, watch)
+
+    def watch_for(self, transport: str, target: str) -> Watch | None:
+        """Who watches one more connection of this server; None when nobody does."""
+        observer = observer_from(self._trace, self.info.name, transport, target)
+        if observer is None:
+            return None
+        return watch_for(observer, target) or MessageWatch(observer, target)
 
     def run(self) -> None:
         """Serve over this process's stdin and stdout until stdin ends.

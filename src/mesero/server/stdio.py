@@ -127,7 +127,7 @@ async def _serve_until(server: Server, stdin: int, stdout: int, ending: _Ending)
         with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
             asyncio.get_running_loop().add_signal_handler(getattr(signal, name), ending.end_by_signal)
     output = await _open_output(stdout, ending)
-    connection = server.connect(output.send)
+    connection = server.connect(output.send, transport="stdio")
     close_input = await _open_input(connection, output, stdin, ending)
     try:
         await ending.has_come.wait()

@@ -82,7 +82,7 @@ class LinkObserver(Protocol):
     """Sees all that happens on one connection, also what is no message. Nothing here may block.
 
     Called as an `Observer` with everything that stands where a message may: it is told as it came, before
-    anybody made sense of it, a batch as one. Whoever inherits from this needs to write only what it wants.
+    anybody made sense of it, a batch as one. An observer without all of these methods sees messages only.
     """
 
     def __call__(self, direction: Direction, raw: bytes, http: HttpFacts | None = None) -> None:

@@ -19,7 +19,7 @@ from typing import Any
 from mesero.transports.http_gate import Gate, HeaderLines, Refusal, Welcome, refusal_for
 from mesero.transports.http_reply import HttpReply, Send
 
-__all__ = ["HttpEndpoint", "Receive", "ReceiveOther", "ReceivePost", "Scope", "path_below_mount"]
+__all__ = ["HttpEndpoint", "Receive", "ReceiveOther", "ReceivePost", "Scope", "Tap", "path_below_mount"]
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -29,6 +29,9 @@ ReceivePost = Callable[[bytes, HeaderLines, HttpReply], Awaitable[None]]
 
 ReceiveOther = Callable[[Scope, bytes, HttpReply], Awaitable[None]]
 """Takes a request that is no POST to the endpoint's path: scope, whole body, reply."""
+
+Tap = Callable[[Scope, str, Receive, Send], tuple[Receive, Send]]
+"""Takes a request's scope, its path as the application sees it, and its two functions; gives two others."""
 
 _TICK_S = 0.05
 _KEEP_ALIVE_BATCH = 100
@@ -75,6 +78,8 @@ class HttpEndpoint:
         self._slow: set[HttpReply] = set()
         self._streams: set[HttpReply] = set()
         self._is_closing = False
+        self.tap: Tap | None = None
+        """Puts somebody who listens in between the ASGI server and each request."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one ASGI scope: a request, the lifespan, or a WebSocket, which is refused."""
@@ -86,6 +91,8 @@ class HttpEndpoint:
             path = path_below_mount(scope)
         is_post = method == "POST" and path == self.path
         headers: HeaderLines = scope["headers"]
+        if self.tap is not None:
+            receive, send = self.tap(scope, path, receive, send)
         welcome = self._gate.check_post(headers) if is_post else self._check_other(scope, path)
         if isinstance(welcome, Refusal):
             await _send_refusal(send, welcome)

@@ -89,27 +89,6 @@ def watch_for(observer: Observer | LinkObserver | None, target: str) -> Watch | 
     return Watch(observer, target) if isinstance(observer, LinkObserver) else None
 
 
-class MessageWatch(LinkObserver):
-    """Passes valid messages on to a plain function, and nothing else.
-
-    Args:
-        observe: The function.
-    """
-
-    def __init__(self, observe: Observer) -> None:
-        self._observe = observe
-
-    def __call__(self, direction: Direction, raw: bytes, http: HttpFacts | None = None) -> None:
-        """See `LinkObserver.__call__`; a batch is passed on message by message."""
-        try:
-            decode_message(raw)
-        except RpcError:
-            for part in decode_batch(raw) or ():
-                self(direction, part, http)
-        else:
-            self._observe(direction, raw, http)
-
-
 class Watch:
     """Tells a `LinkObserver`.
 
@@ -122,12 +101,12 @@ class Watch:
         self._observer = observer
         self._target = target
 
-    def _tell(self, observe: Callable[..., None], *what: Any, **more: Any) -> None:
-        guarded(self._target, observe, *what, **more)
+    def _tell(self, event: str, *what: Any, **more: Any) -> None:
+        guarded(self._target, getattr(self._observer, event), *what, **more)
 
     def message(self, direction: Direction, raw: bytes, http: HttpFacts | None = None) -> None:
         """What stands where a message may."""
-        self._tell(self._observer, direction, raw, http)
+        guarded(self._target, self._observer, direction, raw, http)
 
     def frame(self, direction: Direction, frame: bytes | TooLong) -> None:
         """A line, or one that was longer than the limit."""
@@ -135,34 +114,60 @@ class Watch:
             self.text(direction, frame.beginning)
             self.note(f"the line before has more than {frame.max_bytes} bytes: only its beginning is kept")
         else:
-            self._tell(self._observer, direction, frame)
+            self.message(direction, frame)
 
     def text(self, direction: Direction, raw: bytes) -> None:
         """See `LinkObserver.text`."""
-        self._tell(self._observer.text, direction, raw)
+        self._tell("text", direction, raw)
 
     def stderr(self, line: bytes) -> None:
         """See `LinkObserver.stderr`."""
-        self._tell(self._observer.stderr, line)
+        self._tell("stderr", line)
 
     def http(self, direction: Direction, http: HttpFacts, *, body: bytes = b"", error: str = "") -> None:
         """See `LinkObserver.http`."""
-        self._tell(self._observer.http, direction, http, body=body, error=error)
+        self._tell("http", direction, http, body=body, error=error)
 
     def eof(self, direction: Direction, *, exchange: int | None = None) -> None:
         """See `LinkObserver.eof`."""
-        self._tell(self._observer.eof, direction, exchange=exchange)
+        self._tell("eof", direction, exchange=exchange)
 
     def spawn(
         self, command: Sequence[str], *, cwd: str | None, env: Mapping[str, str], pid: int | None
     ) -> None:
         """See `LinkObserver.spawn`."""
-        self._tell(self._observer.spawn, command, cwd=cwd, env=env, pid=pid)
+        self._tell("spawn", command, cwd=cwd, env=env, pid=pid)
 
     def exit(self, code: int) -> None:
         """See `LinkObserver.exit`."""
-        self._tell(self._observer.exit, code)
+        self._tell("exit", code)
 
     def note(self, text: str) -> None:
         """See `LinkObserver.note`."""
-        self._tell(self._observer.note, text)
+        self._tell("note", text)
+
+
+class MessageWatch(Watch):
+    """Tells a plain function of valid messages, and of nothing else.
+
+    Args:
+        observe: The function.
+        target: What is observed, for messages to people.
+    """
+
+    def __init__(self, observe: Observer, target: str) -> None:
+        self._observe = observe
+        self._target = target
+
+    def _tell(self, event: str, *what: Any, **more: Any) -> None:
+        """What is no message is not for it."""
+
+    def message(self, direction: Direction, raw: bytes, http: HttpFacts | None = None) -> None:
+        """See `Watch.message`; a batch is told message by message."""
+        try:
+            decode_message(raw)
+        except RpcError:
+            for part in decode_batch(raw) or ():
+                self.message(direction, part, http)
+        else:
+            guarded(self._target, self._observe, direction, raw, http)
