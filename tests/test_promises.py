@@ -39,8 +39,8 @@ def is_alive(pid):
 
 async def until(condition):
     async with asyncio.timeout(WAIT_S):
-        while not condition():
-            await asyncio.sleep(0.01)  # noqa: ASYNC110  (what is waited for happens in other processes)
+        while not condition():  # noqa: ASYNC110  (what is waited for happens in other processes)
+            await asyncio.sleep(0.01)
 
 
 @pytest.fixture
@@ -104,9 +104,8 @@ async def test_an_http_status_is_told_as_it_is(era, status):
             await send({"type": "http.response.body", "body": b"go away"})
 
     async with serving(app) as url:
-        with pytest.raises(mesero.HttpStatusError) as caught:
+        with pytest.raises(mesero.MeseroError) as caught:
             await asyncio.wait_for(mesero.Client.connect(url, era=era, discover=True), WAIT_S)
-    assert caught.value.status == status
     assert f"→ {status}" in str(caught.value)
     assert not isinstance(caught.value, BaseExceptionGroup)
 
