@@ -14,7 +14,7 @@ import os
 import shlex
 import sys
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 import typer
@@ -24,11 +24,15 @@ from mesero.cli.printing import Output, safe_line
 from mesero.cli.questions import Questions, parse_answers
 from mesero.cli.targets import Target, load_server, take_target
 from mesero.cli.terminal import Terminal
-from mesero.cli.watching import ProgressDisplay, WireDisplay, log_line_of
+from mesero.cli.watching import ProgressDisplay, ShownRecording, WireDisplay, log_line_of
 from mesero.client import Client
 from mesero.errors import UsageError
 from mesero.host.entries import Launch
+from mesero.transports.watching import Trace, open_recorder
 from mesero.types import LEVEL_ORDER, LoggingMessageParams
+
+if TYPE_CHECKING:
+    from mesero.trace.recorder import Recorder
 
 __all__ = ["Connection", "ConnectionOptions", "connecting", "parse_headers", "parse_pairs", "read_text"]
 
@@ -44,6 +48,7 @@ class ConnectionOptions(msgspec.Struct, frozen=True, kw_only=True):
     cwd: str | None = None
     timeout: float | None = None
     show_wire: bool = False
+    trace: str | None = None
     stderr: bool = False
     log_level: str | None = None
     no_discover: bool = False
@@ -82,6 +87,10 @@ def _options(  # noqa: PLR0917 - never called: the parser reads the names, types
     show_wire: Annotated[
         bool, typer.Option("--show-wire", help="Show every message as it passes; whole with -v.")
     ] = False,
+    trace: Annotated[
+        str | None,
+        typer.Option("--trace", metavar="FILE", help="Record what passes in this file, without its secrets."),
+    ] = None,
     stderr: Annotated[
         bool, typer.Option("--stderr", help="For a command: show what it writes to stderr.")
     ] = False,
@@ -134,6 +143,7 @@ class Connection:
         self.progress = ProgressDisplay(self.output)
         self._command = command
         self._launch = Launch()
+        self._recorder: Recorder | None = None
         self.wants_discovery: bool | None = None
         """Whether the server is asked what it offers although its era is given; None when not."""
 
@@ -170,6 +180,8 @@ class Connection:
                 return await work(client)
         finally:
             self.progress.stop()
+            if self._recorder is not None:
+                self._recorder.close()
 
     def _settings_for(self, target: Target) -> dict[str, Any]:
         options = self.options
@@ -190,8 +202,7 @@ class Connection:
                 raise UsageError(f"--log-level {options.log_level!r} is none of {', '.join(LEVEL_ORDER)}")
             settings["log_level"] = options.log_level
             settings["on_log"] = self._show_log
-        if options.show_wire:
-            settings["trace"] = WireDisplay(self.output)
+        settings["trace"] = self._trace()
         if target.kind == "url":
             settings["headers"] = self.headers()
         elif target.kind == "command":
@@ -199,6 +210,14 @@ class Connection:
             settings["cwd"] = self.cwd()
             settings["on_stderr"] = self.show_stderr if options.stderr else None
         return settings
+
+    def _trace(self) -> Trace | None:
+        """What sees the messages: the file of a recording, the display, or both."""
+        path, wire = self.options.trace, WireDisplay(self.output) if self.options.show_wire else None
+        self._recorder = open_recorder(path) if wire is not None else None
+        if self._recorder is None or wire is None:
+            return path if wire is None else wire
+        return ShownRecording(self._recorder, wire)
 
     def _questions_for(self, target: Target) -> Questions:
         options = self.options

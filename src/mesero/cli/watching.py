@@ -8,10 +8,11 @@ from mesero.cli.printing import Output, json_text, safe_line
 from mesero.client.facts import Progress
 from mesero.errors import RpcError
 from mesero.jsonrpc import ErrorResponse, Notification, Request, decode_message
-from mesero.transports import Direction, HttpFacts
+from mesero.transports import Direction, HttpFacts, LinkObserver
+from mesero.transports.watching import Links, MessageWatch
 from mesero.types import LoggingMessageParams
 
-__all__ = ["ProgressDisplay", "WireDisplay", "describe_message", "log_line_of"]
+__all__ = ["ProgressDisplay", "ShownRecording", "WireDisplay", "describe_message", "log_line_of"]
 
 
 def describe_message(raw: bytes) -> str:
@@ -45,6 +46,32 @@ class WireDisplay:
         self._output.note(f"{arrow} {safe_line(describe_message(raw))} · {len(raw)} bytes{facts}")
         if self._output.is_verbose:
             self._output.note(f"  {safe_line(raw.decode('utf-8', 'backslashreplace'))}")
+
+
+class ShownRecording:
+    """A recording whose messages are displayed as well: the ``trace=`` of a client."""
+
+    def __init__(self, recording: Links, wire: WireDisplay) -> None:
+        self._recording = recording
+        self._wire = wire
+
+    def link(self, name: str, transport: str, target: str) -> LinkObserver:
+        """See `mesero.transports.watching.Links.link`."""
+        return _ShownLink(self._recording.link(name, transport, target), MessageWatch(self._wire, target))
+
+
+class _ShownLink:
+    """A link of a recording, and a display of its messages."""
+
+    def __init__(self, link: LinkObserver, wire: MessageWatch) -> None:
+        self._link = link
+        self._wire = wire
+        self.text, self.note, self.http, self.eof = link.text, link.note, link.http, link.eof
+        self.spawn, self.stderr, self.exit = link.spawn, link.stderr, link.exit
+
+    def __call__(self, direction: Direction, raw: bytes, http: HttpFacts | None = None) -> None:
+        self._wire.message(direction, raw, http)
+        self._link(direction, raw, http)
 
 
 class ProgressDisplay:
