@@ -53,7 +53,10 @@ def find_id_key(value: object) -> IdKey | None:
 
 
 class Exchange(msgspec.Struct, kw_only=True):
-    """One HTTP request and its answer. ``number`` is that of the trace, or negative when it has none."""
+    """One HTTP request and its answer. ``number`` is that of the trace, or negative when it has none.
+
+    ``is_old_sse`` is true of what belongs to the HTTP+SSE transport of 2024-11-05.
+    """
 
     number: int
     seq: int
@@ -71,6 +74,7 @@ class Exchange(msgspec.Struct, kw_only=True):
     status: int = 0
     answer_headers: dict[str, str] = {}
     is_stream: bool = False
+    is_old_sse: bool = False
     is_answered: bool = False
     messages: int = 0
     body: str = ""
@@ -208,6 +212,7 @@ class LinkState:
         self.authorized_agents: BoundedDict[str, int] = BoundedDict(_FEW)
         self.redirects = 0
         self.resource = ""
+        self.sse_paths: BoundedDict[str, int] = BoundedDict(_FEW)
         self.authorization_servers: tuple[str, ...] = ()
         # Lists and tools.
         self.listings: dict[str, Listing] = {}

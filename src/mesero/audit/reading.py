@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 from msgspec import UNSET
 
-from mesero.audit.evidence import REVISION_KEY, SUBSCRIPTION_KEY, Evidence, members_of
+from mesero.audit.evidence import REVISION_KEY, SUBSCRIPTION_KEY, Evidence, members_of, parts_of
 from mesero.audit.link import Asked, Direction, Era, Exchange, LinkState, find_id_key
 from mesero.audit.rules import HANDSHAKE, STATELESS, Kind
 from mesero.trace.format import (
@@ -45,6 +45,9 @@ _ONLY_STATELESS = frozenset({"server/discover", "subscriptions/listen"})
 _MODERN_CODES = frozenset({-32020, -32021, -32022})
 _VERSION = "mcp-protocol-version"
 
+_UNREADABLE = (msgspec.MsgspecError, RecursionError, UnicodeEncodeError)
+"""What decoding text raises; the last of them when it holds half a surrogate pair as it is."""
+
 _decode = msgspec.json.Decoder().decode
 
 
@@ -53,6 +56,8 @@ def read_line(link: LinkState, line: Line) -> list[Evidence]:
     found: list[Evidence] = []
     http = getattr(line, "http", UNSET)
     exchange = None if http is UNSET else _exchange_of(link, line, http)
+    if exchange is not None and http is not UNSET and http.event == "endpoint":
+        _learn_endpoint(link, exchange, "" if http.body is UNSET else http.body)
     if isinstance(line, MessageLine):
         found = _read_message(link, line, exchange)
     elif type(line) in _KINDS:
@@ -71,7 +76,7 @@ def read_line(link: LinkState, line: Line) -> list[Evidence]:
 def _read_message(link: LinkState, line: MessageLine, exchange: Exchange | None) -> list[Evidence]:
     try:
         value = _decode(line.raw)
-    except (msgspec.MsgspecError, RecursionError):
+    except _UNREADABLE:
         evidence = Evidence(link, line, "text")
         evidence.exchange, evidence.raw = exchange, line.raw
         return [evidence]
@@ -277,15 +282,30 @@ def _exchange_of(link: LinkState, line: Line, http: Http) -> Exchange:
         repeated=repeated,
         session=headers.get("mcp-session-id", ""),
     )
+    path = parts_of(exchange.url).path
+    exchange.is_old_sse = link.transport == "sse" or (exchange.method == "POST" and path in link.sse_paths)
     link.exchanges[number] = exchange
     return exchange
+
+
+def _learn_endpoint(link: LinkState, stream: Exchange, address: str) -> None:
+    """Only now is it clear that this is the old HTTP+SSE transport: a recorder cannot know it beforehand.
+
+    https://modelcontextprotocol.io/specification/2024-11-05/basic/transports#http-with-sse
+    """
+    stream.is_old_sse = True
+    # Without its query: the id of the session in it may have been redacted.
+    path = parts_of(address).path
+    if path:
+        folder = parts_of(stream.url).path.rpartition("/")[0]
+        link.sse_paths[path if path.startswith("/") else f"{folder}/{path}"] = stream.seq
 
 
 def _find_exchange_by_id(link: LinkState, line: Line) -> Exchange | None:
     """Where the recorder did not number the exchanges, an answer finds its own by its id."""
     try:
         value = _decode(line.raw) if isinstance(line, MessageLine) else None
-    except (msgspec.MsgspecError, RecursionError):
+    except _UNREADABLE:
         return None
     key = find_id_key(value.get("id")) if isinstance(value, dict) else None
     asked = link.open.get(("c2s", key)) if key is not None else None

@@ -62,7 +62,7 @@ def remember_http_answer(evidence: Evidence) -> None:
     if "/.well-known/oauth-protected-resource" in exchange.url and exchange.status == 200:
         try:
             servers = members_of(msgspec.json.decode(exchange.body)).get("authorization_servers")
-        except (msgspec.MsgspecError, RecursionError):
+        except (msgspec.MsgspecError, RecursionError, UnicodeEncodeError):
             return
         if isinstance(servers, list):
             link.authorization_servers = tuple(each for each in servers if isinstance(each, str))

@@ -102,7 +102,10 @@ def _client_closed_first(link: LinkState) -> bool:
 def _not_started(link: LinkState) -> Iterator[Proof]:
     if link.spawn is not None and link.spawn.pid is UNSET:
         said = f": {short(link.reports[-1][1], quoted=False)}" if link.reports else ""
-        yield Proof(f"{short(_command(link)[:1])} could not be started{said}", (link.spawn.seq,))
+        yield Proof(
+            f"{short(link.spawn.command[0] if link.spawn.command else '')} could not be started{said}",
+            (link.spawn.seq,),
+        )
 
 
 @cause(

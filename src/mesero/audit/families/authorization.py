@@ -61,7 +61,7 @@ def _document(evidence: Evidence, *paths: str) -> dict[str, Any]:
         return {}
     try:
         return members_of(msgspec.json.decode(exchange.body))
-    except (msgspec.MsgspecError, RecursionError):
+    except (msgspec.MsgspecError, RecursionError, UnicodeEncodeError):
         return {}
 
 

@@ -217,7 +217,7 @@ def _message_on_stderr(evidence: Evidence) -> Iterator[Fault | str]:
         return
     try:
         value = members_of(msgspec.json.decode(text))
-    except (msgspec.MsgspecError, RecursionError):
+    except (msgspec.MsgspecError, RecursionError, UnicodeEncodeError):
         return
     if "jsonrpc" in value and ("result" in value or "error" in value or "method" in value):
         yield f"the message with id {short(value.get('id'))} went to stderr, where no client looks for it"

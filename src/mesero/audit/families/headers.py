@@ -66,8 +66,10 @@ def _no_version(evidence: Evidence) -> Iterator[Fault | str]:
 
 
 def _is_posted(evidence: Evidence) -> bool:
-    """Whether the headers of the request are in the trace: other recordings say nothing about them."""
-    return evidence.direction == "c2s" and bool(evidence.headers)
+    """Whether the headers of the request are in the trace, and of the transport that has these headers."""
+    exchange = evidence.exchange
+    # Other recordings say nothing about headers; HTTP+SSE is older than they are.
+    return evidence.direction == "c2s" and bool(evidence.headers) and not (exchange and exchange.is_old_sse)
 
 
 @check(
@@ -294,7 +296,7 @@ def _accept(evidence: Evidence) -> Iterator[Fault | str]:
     exchange = evidence.exchange
     if exchange is None or exchange.method != "POST" or not exchange.kind or not exchange.headers:
         return
-    if evidence.link.transport == "sse":
+    if exchange.is_old_sse:
         return
     accepted = exchange.headers.get("accept", "")
     missing = [kind for kind in ("application/json", "text/event-stream") if not _accepts(accepted, kind)]

@@ -64,7 +64,7 @@ def _posted(evidence: Evidence) -> Exchange | None:
 )
 def _not_202(evidence: Evidence) -> Iterator[Fault | str]:
     exchange = _posted(evidence)
-    if exchange is None or evidence.link.transport == "sse":
+    if exchange is None or exchange.is_old_sse:
         return
     if (
         exchange.kind in ("notification", "result", "error")
@@ -271,6 +271,10 @@ def _cut(evidence: Evidence) -> Iterator[Fault | str]:
     key = find_id_key(owner.id) if owner is not None else None
     if owner is None or key is None or evidence.direction != "s2c" or ("c2s", key) not in evidence.link.open:
         return
+    if owner.cancelled_t is not None:
+        # What was cancelled needs no answer any more.
+        # https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/cancellation#behavior-requirements
+        return
     if evidence.link.open["c2s", key] is owner and owner.method != "subscriptions/listen":
         yield (
             f"the stream for `{short(owner.method, quoted=False)}` (id {short(owner.id)}) ended "
@@ -330,7 +334,8 @@ def _afterwards(evidence: Evidence) -> Iterator[Fault | str]:
 )
 def _on_get(evidence: Evidence) -> Iterator[Fault | str]:
     exchange = evidence.exchange
-    if exchange is None or exchange.method != "GET" or evidence.link.transport == "sse":
+    # Only a stream is meant: a refusal, as 405, may have the body of an error.
+    if exchange is None or exchange.method != "GET" or exchange.is_old_sse or not exchange.is_stream:
         return
     if "last-event-id" not in exchange.headers:
         yield f"{evidence.what} came on the stream of the GET in line {exchange.seq}"
@@ -371,7 +376,7 @@ def _only_202(evidence: Evidence) -> Iterator[Fault | str]:
         exchange is not None
         and exchange.kind == "request"
         and exchange.status == 202
-        and evidence.link.transport != "sse"
+        and not exchange.is_old_sse
         and evidence.raw == ""
     ):
         yield f"the request in line {exchange.seq} was answered with 202 alone"
