@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 from collections.abc import Sequence
-from pathlib import PurePosixPath, PureWindowsPath
 from typing import Any, NamedTuple
 
 from mesero.errors import UsageError
@@ -203,17 +203,15 @@ def _words_of(server: Node, rules: HostRules, source: Source) -> _Words:
 
 def _traced_at(words: Sequence[Any]) -> int | None:
     """The index of the server's own program behind our ``--``; None where the recorder is not in front."""
-    if len(words) < 4 or not all(isinstance(word, str) for word in words):
+    if not all(isinstance(word, str) for word in words):
         return None
-    is_module = list(words[1:3]) == ["-m", "mesero"]
-    start = 3 if is_module else 1
-    name = PureWindowsPath(PurePosixPath(words[0]).name).name.lower().removesuffix(".exe")
-    if (not is_module and name != "mesero") or words[start : start + 1] != ["trace"]:
+    program, *rest = words or [""]
+    name = re.split(r"[\\/]", program)[-1].lower().removesuffix(".exe")
+    start = 2 if rest[:2] == ["-m", "mesero"] else 0
+    if (start == 0 and name != "mesero") or rest[start : start + 1] != ["trace"] or "--" not in rest[start:]:
         return None
-    if "--" not in words[start:]:
-        return None
-    at = list(words).index("--", start) + 1
-    return at if at < len(words) else None
+    own = rest.index("--", start) + 1
+    return own + 1 if own < len(rest) else None
 
 
 def is_traced(words: Sequence[str]) -> bool:

@@ -106,7 +106,7 @@ _ALL = (
     HostRules(
         name="windsurf",
         title="Windsurf",
-        urls={"serverUrl": None},
+        urls={"serverUrl": None, "url": None},
         forms=_forms("env"),
     ),
     HostRules(

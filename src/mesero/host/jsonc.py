@@ -20,6 +20,7 @@ MAX_DEPTH: Final = 128
 
 _BLANK = re.compile(r"[ \t\r\n]+|//[^\r\n]*|/\*.*?\*/", re.DOTALL)
 _STRING = re.compile(r'"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"')
+_STEP = re.compile(r'\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})|[^\\]')
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?(?![\w.+-])")
 _WORD = re.compile(r"[\w$.+-]+")
 _LITERALS: Final = {"true": True, "false": False, "null": None}
@@ -145,9 +146,7 @@ class _Parser:
     def no_string(self, start: int) -> NoReturn:
         at = start + 1
         while at < len(self.text) and self.text[at] >= " ":
-            if self.text[at] == '"':
-                break
-            step = re.compile(r'\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})|[^\\]').match(self.text, at)
+            step = _STEP.match(self.text, at)
             if step is None:
                 self.fail("a backslash that means nothing in JSON", r"Write it twice: \\", at)
             at = step.end()

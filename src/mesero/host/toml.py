@@ -26,7 +26,6 @@ _STRING = re.compile(
 )
 _ATOM = re.compile(r"\d{4}-\d\d-\d\d \d\d[^\s,\]}#]*|[^\s,\]}#]+")
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
-_PLACE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 _UNSAFE = re.compile("[\x7f]")
 
 
@@ -67,17 +66,14 @@ def parse_toml(text: str) -> Document:
 def _text_error(text: str, error: Exception) -> TextError:
     if isinstance(error, RecursionError):
         return TextError("too many levels of nesting", Place(1, 1), "Write it flatter")
-    what = str(error)
-    match = _PLACE.search(what)
+    # The library gives the place in words, or says that it is the end of the document.
+    what, _, where = str(error).rpartition(" (at ")
     lines = text.split("\n")
-    place = Place(len(lines), len(lines[-1]) + 1)
-    if match is not None:
-        what = what[: match.start()]
-        if match[1]:
-            place = Place(int(match[1]), int(match[2]))
-    return TextError(
-        what[:1].lower() + what[1:], place, "Correct it there: the host reads nothing of the file"
-    )
+    line, column = re.findall(r"\d+", where) or (len(lines), len(lines[-1]) + 1)
+    place = Place(int(line), int(column))
+    what = what[:1].lower() + what[1:]
+    fix = 'Write text in quotes: "…"' if what == "invalid value" else "Correct it there"
+    return TextError(what, place, fix)
 
 
 def _frozen(table: _Table, values: Mapping[str, Any]) -> Node:

@@ -18,6 +18,8 @@ __all__ = ["add_member", "insert_member", "parse_yaml", "remove_block", "yaml_te
 
 _MAX_NODES: Final = 200_000
 _MAX_DEPTH: Final = 64
+# Line ends to YAML, or characters that it does not take.
+_UNSAFE = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 _PLAIN = re.compile(r"[A-Za-z_][\w./@-]*")
 _WORDS_THAT_ARE_NO_TEXT = frozenset({"true", "false", "yes", "no", "on", "off", "null", "y", "n"})
 
@@ -55,7 +57,7 @@ def parse_yaml(text: str) -> Document:
 def _text_error(error: Any) -> TextError:
     mark = error.problem_mark or error.context_mark
     what = ", ".join(part for part in (error.problem, error.context) if part)
-    fix = "Indent with spaces" if "'\\t'" in what else "Correct it there: the host reads nothing of the file"
+    fix = "Indent with spaces" if "'\\t'" in what else "Correct it there"
     return TextError(what, Place(mark.line + 1, mark.column + 1), fix)
 
 
@@ -109,7 +111,7 @@ def yaml_text_of(value: Any) -> str:
     """A value on one line: JSON is YAML, and plain words need no quotes."""
     if isinstance(value, str) and _PLAIN.fullmatch(value) and value.lower() not in _WORDS_THAT_ARE_NO_TEXT:
         return value
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", json.dumps(value, ensure_ascii=False))
 
 
 def add_member(text: str, path: Sequence[str], values: Mapping[str, Any]) -> str:
@@ -210,11 +212,13 @@ def _removed(text: str, parent: Node, member: Member) -> str:
     start = text.rfind("\n", 0, member.start) + 1
     if text[start : member.start].strip(" \ufeff"):
         raise ValueError(f"{member.key!r} shares its line with others")
-    end = text.find("\n", _end_of(member))
     if len(parent.members) == 1:
         # A key without a value is null; an empty mapping has to be written.
         return spliced(text, (member.start, _end_of(member), "{}"))
-    return spliced(text, (start, len(text) if end < 0 else end + 1, ""))
+    end = text.find("\n", _end_of(member)) + 1
+    if not end:  # the text ends without a line end: the one before goes instead
+        start, end = len(text[:start].rstrip("\r\n")), len(text)
+    return spliced(text, (start, end, ""))
 
 
 def _indent_at(text: str, offset: int) -> str:
