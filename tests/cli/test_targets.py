@@ -1,7 +1,12 @@
+import json
+import os
+import sys
+
 import pytest
 
 from mesero.cli.targets import Target, load_server, take_target, target_from
 from mesero.errors import LaunchError, UsageError
+from tests.cli.programs import run
 
 
 @pytest.mark.parametrize(
@@ -17,10 +22,73 @@ def test_a_word_names_a_target_by_its_form(word, kind):
     assert target_from(word) == Target(kind, word)
 
 
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    """A user without any configuration, in an empty folder."""
+    for name in ("XDG_CONFIG_HOME", "CODEX_HOME", "APPDATA"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
 @pytest.mark.parametrize("word", ["notes", "ftp://x", "python", "", "notes.pyc"])
+@pytest.mark.usefixtures("home")
 def test_a_word_of_no_form_is_refused_with_the_forms(word):
     with pytest.raises(UsageError, match=r"URL.*Python file.*'--'"):
         target_from(word)
+
+
+def configure(path, **servers):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps({"mcpServers": servers}))
+    return str(path)
+
+
+def test_a_configured_name_is_what_its_host_would_start_or_connect_to(home):
+    notes = {"command": "npx", "args": ["-y"], "env": {"A": "b"}, "cwd": "/d"}
+    configure(home / ".cursor" / "mcp.json", notes=notes, far={"url": "https://x", "headers": {"A": "b"}})
+    target = target_from("notes")
+    assert (target.kind, target.value) == ("command", ["npx", "-y"])
+    assert (target.launch.env, target.launch.cwd) == ({"A": "b"}, "/d")
+    target = target_from("cursor:far")
+    assert (target.kind, target.value, target.launch.headers) == ("url", "https://x", {"A": "b"})
+    path = configure(home / "x.json", notes={"command": "uvx"})
+    assert take_target(["notes", "add"], None, config=path)[0].value == ["uvx"]
+
+
+@pytest.mark.usefixtures("home")
+def test_a_configured_server_is_called_with_its_own_environment_and_that_of_the_options(tmp_path):
+    server = tmp_path / "env.py"
+    server.write_text(
+        "import os\nimport mesero\nserver = mesero.Server('env')\n"
+        "@server.tool\ndef where(name: str) -> str:\n    return os.environ.get(name, os.getcwd())\n"
+        "server.run()\n"
+    )
+    own = {"A": "configured", "B": "configured", "PYTHONPATH": os.environ.get("PYTHONPATH", "")}
+    entry = {"command": sys.executable, "args": [str(server)], "env": own, "cwd": str(tmp_path)}
+    path = configure(tmp_path / "x.json", env=entry)
+    call = ["call", "env", "where", "--config", path]
+    assert run([*call, "name=A"]).stdout == "configured\n"
+    assert run([*call, "name=B", "--env", "B=given"]).stdout == "given\n"
+    assert run([*call, "name=C"]).stdout == f"{tmp_path}\n"
+    message = run(["compose", "tools/call", "name=where", 'arguments:={"name": "A"}']).stdout
+    assert "configured" in run(["send", "env", message.strip(), "--config", path]).stdout
+
+
+def test_headers_of_a_configuration_are_sent_and_those_of_the_options_win(endpoint, tmp_path):
+    headers = {"X-A": "configured", "X-B": "configured"}
+    path = configure(tmp_path / "x.json", far={"url": endpoint.url, "headers": headers})
+    run(["send", "far", "{}", "--config", path, "--header", "X-B: given"])
+    assert (endpoint.headers["X-A"], endpoint.headers["X-B"]) == ("configured", "given")
+
+
+def test_a_name_that_means_several_servers_lists_them(home):
+    configure(home / ".cursor" / "mcp.json", notes={"command": "npx"})
+    configure(home / ".gemini" / "settings.json", notes={"command": "uvx"})
+    result = run(["list", "notes"])
+    assert result.returncode == 2
+    assert "  cursor:notes  npx\n  gemini:notes  uvx" in result.stderr
 
 
 def test_the_target_is_the_first_word_and_the_others_are_left():

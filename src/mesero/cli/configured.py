@@ -97,7 +97,7 @@ def find_launch(
 
 def _nobody(name: str, entries: Sequence[ServerEntry], where: str) -> UsageError:
     names = sorted({entry.name for entry in entries})
-    close = difflib.get_close_matches(name, names, n=1)
+    close = difflib.get_close_matches(name, names, n=1, cutoff=0.7)
     fix = f"Did you mean {close[0]}?" if close else f"There is {', '.join(names[:20]) or 'none'}"
     return UsageError(f"no server {name!r} in {where}", fix=fix)
 
