@@ -232,7 +232,7 @@ class HttpLink:
             guarded(self.target, self._observer, "c2s", raw, facts)
         if self.watch is None:
             return await self._send_unwatched(method, url, headers, raw)
-        number = self.watch.ask(method, shown_url(url), headers, raw)
+        number = self.watch.ask(method, str(url), headers, raw)
         try:
             response = await self._send_unwatched(method, url, headers, raw)
         except (asyncio.CancelledError, ClosedError):
