@@ -103,11 +103,7 @@ def _options(  # noqa: PLR0917 - never called: the parser reads the names, types
     ] = False,
     era: Annotated[
         str | None,
-        typer.Option(
-            "--era",
-            metavar="ERA",
-            help="What the server speaks, instead of finding out: modern, legacy, or a revision.",
-        ),
+        typer.Option("--era", metavar="ERA", help="What it speaks: modern, legacy, or a revision."),
     ] = None,
     answer: Annotated[
         list[str] | None,
