@@ -76,6 +76,14 @@ def test_a_get_may_be_refused_with_an_error_as_its_body():
     assert broken_by(trace(*session(), get, replied(refusal, exchange=3, status=405, allow="POST"))) == set()
 
 
+@pytest.mark.parametrize("version", ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"])
+def test_a_refusal_by_http_may_have_an_error_without_an_id(version):
+    hail = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello(version)}
+    refusal = failed(-32000, "this path takes GET only", id=None)
+
+    assert broken_by(trace(posted(hail), replied(refusal, status=405, allow="GET"))) == set()
+
+
 def old_sse(message, reply, *, address="/messages?s=1", url="https://example.com/messages?s=1"):
     headers = {"accept": "*/*", "content-type": "application/json"}
     plain = Http(exchange=2, method="POST", url=url, headers=headers)

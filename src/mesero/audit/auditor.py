@@ -159,12 +159,27 @@ def _violations_of(evidence: Evidence) -> list[Violation]:
         # Its members are judged one by one; whether it may be there at all is a rule of its own.
         return []
     if evidence.revision:
-        return check_message(evidence.revision, message, answers=answers)
+        found = check_message(evidence.revision, message, answers=answers)
+        if found and _is_refusal(evidence):
+            found = [each for each in found if (each.path, each.message) != _NO_ID]
+        return found
     if evidence.kind == "broken":
         return check_message(HANDSHAKE[-1], message)
     # Of an unknown revision: by the envelope alone, which is the same in all of them.
     definition = revision_module_for(HANDSHAKE[-1]).ENVELOPES[evidence.kind]
     return check_definition(HANDSHAKE[-1], definition, message)
+
+
+_NO_ID = ("$", 'lacks "id"')
+
+
+def _is_refusal(evidence: Evidence) -> bool:
+    """Whether HTTP refused the request: then the body may be an error without an id, in every revision.
+
+    https://modelcontextprotocol.io/specification/2025-06-18/basic/transports#sending-messages-to-the-server
+    """
+    exchange = evidence.exchange
+    return evidence.kind == "error" and exchange is not None and exchange.status >= 400
 
 
 # -- findings ------------------------------------------------------------------------------------------------

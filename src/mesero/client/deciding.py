@@ -106,6 +106,7 @@ class Decider:
         self._book = book
         self._is_pinned = is_pinned
         self._may_not_probe = False
+        self._asked_for = ""
         self._seen = Observation(transport=self._kind, sent=())
         self._tasks: dict[_Sent, asyncio.Task[Outcome]] = {}
         self._deadline_s = 0.0
@@ -158,6 +159,7 @@ class Decider:
         if self._open_session is None:
             raise self._nothing_common(reason, fix=_NOT_INSTALLED)
         self._may_not_probe = True
+        self._asked_for = offer
         self._evidence.append(reason)
         try:
             return await self._follow(Verdict("initialize", reason, offer))
@@ -236,7 +238,9 @@ class Decider:
                 self._begin_again()
             elif verdict.step == "sse":
                 await self._change_transport()
-            self._send_initialize(verdict.revision, self._timeout_s)
+            # The older transport carries each of these revisions: what was asked for stays asked for.
+            offer = self._asked_for if verdict.step == "sse" else ""
+            self._send_initialize(offer or verdict.revision, self._timeout_s)
             await self._observe(None)
 
     def _finds_the_end(self) -> bool:

@@ -176,6 +176,10 @@ def _other_type(evidence: Evidence) -> Iterator[Fault | str]:
         yield f"the request's id was {twin}, the answer's is {short(evidence.id)}"
 
 
+_UNREAD_STATUSES = frozenset({401, 403, 405, 406, 411, 413, 415, 421, 429, 431})
+"""HTTP refuses by method or headers alone: nobody has read the id."""
+
+
 @check(
     "ID-008",
     "An error has lost the id of its request",
@@ -190,7 +194,7 @@ def _lost(evidence: Evidence) -> Iterator[Fault | str]:
     if evidence.id is not None or evidence.code in _UNREADABLE or evidence.direction == "c2s":
         return
     exchange = evidence.exchange
-    if exchange is not None and exchange.kind != "request":
+    if exchange is not None and (exchange.kind != "request" or exchange.status in _UNREAD_STATUSES):
         return
     waiting = [each for (direction, _), each in evidence.link.open.items() if direction == "c2s"]
     if len(waiting) == 1:
