@@ -115,7 +115,7 @@ async def test_every_call_is_authorized_although_its_session_was():
     app = build_server(authorize=only_with_token).asgi()
     talk = HttpTalk(app)
     await talk.initialize(authorization="Bearer good")
-    await talk.notify("notifications/initialized")
+    await talk.notify("notifications/initialized", authorization="Bearer good")
     refused = await talk.call("add", {"a": 1, "b": 2})
     welcome = await talk.call("add", {"a": 1, "b": 2}, authorization="Bearer good")
 

@@ -128,3 +128,20 @@ def test_a_refusal_says_how_http_would_say_it():
     assert (Refusal("no").status, Refusal("no").headers) == (403, ())
     unknown = Refusal("who?", status=401, challenge="Bearer")
     assert (unknown.status, unknown.headers) == (401, (("WWW-Authenticate", "Bearer"),))
+
+
+async def test_what_a_hook_stumbles_over_is_in_the_log_alone():
+    logged = []
+
+    async def authorize(operation):
+        raise RuntimeError("no connection to postgres://admin:hunter2@db")
+
+    server = guarded_server(authorize)
+    server.log = logged.append
+    async with talking(server) as talk:
+        error = await talk.call_error("buy", {"what": "milk"})
+    assert error["code"] == -32603
+    assert "hook failed" in error["message"]
+    assert "hunter2" not in error["message"]
+    assert "hunter2" in "".join(logged)
+    assert server.ran == []

@@ -12,17 +12,18 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from mesero.errors import InternalError, RpcError
+from mesero.errors import RpcError
 from mesero.jsonrpc import ErrorResponse, Message, Notification, Request, ResultResponse
 from mesero.legacy.handshake import read_initialize_params
 from mesero.legacy.http_session import HttpSession
-from mesero.legacy.methods import INITIALIZE
+from mesero.legacy.methods import INITIALIZE, PING
+from mesero.legacy.owners import owner_for, refusal_of, unknown_session
 from mesero.legacy.serving import ServerSession
 from mesero.legacy.shapes import MARCH_2025
 from mesero.server.admission import encode_refusal
-from mesero.server.authorization import NotAuthorizedError, Operation
+from mesero.server.authorization import NotAuthorizedError
 from mesero.transports.http_gate import HeaderLines, Refusal, refusal_for
 from mesero.transports.http_reply import HttpReply
 
@@ -35,6 +36,7 @@ SESSION_ID: Final = b"mcp-session-id"
 _LAST_EVENT_ID: Final = b"last-event-id"
 _VERSION: Final = b"mcp-protocol-version"
 _SWEEPS: Final = 4
+_UNWELCOME: Final = object()
 
 
 class HttpSessions:
@@ -90,8 +92,15 @@ class HttpSessions:
             await self._receive_alone(message, found, headers, reply)
         elif isinstance(message, Request) and message.method == INITIALIZE and SESSION_ID not in found:
             await self._open_session(message, headers, reply)
-        else:
+        elif isinstance(message, Request) and message.method != PING:
             session = self._find(found)
+            if isinstance(session, Refusal):
+                await reply.refuse(session)
+            else:
+                # It finds out who asks when it is authorized.
+                await session.serve(message, headers, reply)
+        else:
+            session = await self._find_own(found, headers)
             if isinstance(session, Refusal):
                 await reply.refuse(session)
             elif isinstance(message, Request):
@@ -111,7 +120,11 @@ class HttpSessions:
         session = None if SESSION_ID not in found else self._find(found)
         if not isinstance(session, HttpSession) or not session.session.has_batches:
             return False
-        await session.serve_batch(raw, headers, reply)
+        session = await self._find_own(found, headers)
+        if isinstance(session, Refusal):
+            await reply.refuse(session)
+        else:
+            await session.serve_batch(raw, headers, reply)
         return True
 
     async def _receive_alone(
@@ -119,7 +132,7 @@ class HttpSessions:
     ) -> None:
         alone = self._stateless_for(found)
         if isinstance(message, Request) and message.method == INITIALIZE:
-            if not await self._is_welcome(message, headers, reply):
+            if await self._welcome(message, headers, reply) is _UNWELCOME:
                 return
             # What is agreed on here holds for nobody else.
             alone = ServerSession(self._server, None, is_stateless=True)
@@ -140,7 +153,8 @@ class HttpSessions:
         return self._stateless[revision]
 
     async def _open_session(self, request: Request, headers: HeaderLines, reply: HttpReply) -> None:
-        if not await self._is_welcome(request, headers, reply):
+        owner = await self._welcome(request, headers, reply)
+        if owner is _UNWELCOME:
             return
         if self._is_closing or not self._make_room():
             await reply.refuse(refusal_for(503, "no more sessions can be opened now", (b"retry-after", b"5")))
@@ -149,6 +163,7 @@ class HttpSessions:
         # https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management
         self._start_sweeping()
         session = HttpSession(self._server, max_stored_bytes=self._max_stored_bytes)
+        session.session.owner = owner
         session_id = secrets.token_hex(16)
         work = session.session.serve(request, reply, headers=headers)
         if session.session.revision is None:
@@ -159,34 +174,19 @@ class HttpSessions:
         reply.add_headers((SESSION_ID, session_id.encode()))
         await work
 
-    async def _is_welcome(self, request: Request, headers: HeaderLines, reply: HttpReply) -> bool:
-        """Whether the server's hook lets this client begin a session; if not, it was answered.
-
-        Every call is authorized by itself all the same: "MCP Servers MUST NOT use sessions for
-        authentication." https://modelcontextprotocol.io/specification/2025-11-25/basic/security_best_practices#session-hijacking
-        """
+    async def _welcome(self, request: Request, headers: HeaderLines, reply: HttpReply) -> Any:
+        """Whose session this would be, None for anybody's; `_UNWELCOME` if it was refused, and told so."""
         if self._server.authorize is None:
-            return True
-        refusal: RpcError
+            return None
         try:
-            params = read_initialize_params(request.params)
-            operation = Operation(
-                method=INITIALIZE, name=None, params=params, client_info=params.client_info, headers=headers
-            )
-            await self._server.authorize(operation)
+            return await owner_for(self._server, read_initialize_params(request.params), headers)
         except RpcError as error:
-            refusal = error
-        except Exception as error:  # noqa: BLE001  (every request gets an answer)
-            self._server.log_exception(f"request {request.id!r}", error)
-            refusal = InternalError(f"internal error: {type(error).__name__}: {error}")
-        else:
-            return True
-        raw = encode_refusal(self._server, request.id, refusal)
-        if isinstance(refusal, NotAuthorizedError):
-            await reply.answer(raw, status=refusal.status, headers=refusal.headers)
-        else:
-            await reply.answer(raw)
-        return False
+            raw = encode_refusal(self._server, request.id, error)
+            if isinstance(error, NotAuthorizedError):
+                await reply.answer(raw, status=error.status, headers=error.headers)
+            else:
+                await reply.answer(raw)
+            return _UNWELCOME
 
     # -- GET and DELETE --------------------------------------------------------------------------------------
 
@@ -196,7 +196,7 @@ class HttpSessions:
         https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#listening-for-messages-from-the-server
         """
         found = dict(headers)
-        session = self._find(found)
+        session = await self._find_own(found, headers)
         if isinstance(session, Refusal):
             await reply.refuse(session)
         elif not reply.may_stream:
@@ -214,7 +214,7 @@ class HttpSessions:
         https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management
         """
         found = dict(headers)
-        session = self._find(found)
+        session = await self._find_own(found, headers)
         if isinstance(session, Refusal):
             await reply.refuse(session)
             return
@@ -238,11 +238,23 @@ class HttpSessions:
         session_id = named.decode("latin-1")
         session = self._open.pop(session_id, None)
         if session is None:
-            text = "no such session: it has ended, or is of another server; begin again with 'initialize'"
-            return refusal_for(404, text)
+            return unknown_session()
         self._open[session_id] = session
         session.used_s = asyncio.get_running_loop().time()
         return session
+
+    async def _find_own(self, found: dict[bytes, bytes], headers: HeaderLines) -> HttpSession | Refusal:
+        """The session that a request names, if it comes from whose that is."""
+        session = self._find(found)
+        if isinstance(session, Refusal):
+            return session
+        try:
+            await session.session.check_participant(headers)
+        except RpcError as error:
+            return refusal_of(error)
+        # It may have ended meanwhile.
+        is_open = self._open.get(found[SESSION_ID].decode("latin-1")) is session
+        return session if is_open else unknown_session()
 
     def _make_room(self) -> bool:
         """Whether one more session is possible; the one that was unused for longest goes for it."""

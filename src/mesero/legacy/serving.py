@@ -46,17 +46,19 @@ from mesero.legacy.handshake import (
     negotiate,
     read_initialize_params,
 )
+from mesero.legacy.owners import Owner, check_owner, owner_for
 from mesero.legacy.questions import ANSWER_WAIT_S, CallAsker, Questions, UnansweredError
 from mesero.legacy.replies import TranslatedReply
 from mesero.legacy.requests import LevelParams, UriParams, metadata_of, read_params
 from mesero.legacy.shapes import FIRST, MARCH_2025
 from mesero.legacy.translate import Translator
 from mesero.server.admission import admit, encode_refusal
-from mesero.server.authorization import NotAuthorizedError, Operation
+from mesero.server.authorization import NotAuthorizedError, Operation, ask_hook
 from mesero.server.bus import Change
 from mesero.server.context import Context
 from mesero.server.operations import Call
 from mesero.server.reply import Reply
+from mesero.server.state import identity_of
 from mesero.types import (
     CallToolParams,
     CallToolResult,
@@ -121,6 +123,8 @@ class ServerSession:
         self._drain = drain
         self._answer_wait_s = answer_wait_s
         self.is_stateless = is_stateless
+        self.owner: Owner | None = None
+        """Whose this is, where the transport tells several clients apart by the session's name."""
         self._handshake = Handshake("server")
         self._client: InitializeParams | None = None
         # Without a handshake and without a header, this one is meant.
@@ -309,7 +313,16 @@ class ServerSession:
             operation = Operation(
                 method=request.method, name=name, params=params, client_info=info, headers=headers
             )
-            await self._server.authorize(operation)
+            check_owner(self.owner, identity_of(await ask_hook(self._server, operation)))
+
+    async def check_participant(self, headers: _Headers) -> None:
+        """Whether who sends these headers takes part in this session.
+
+        Raises:
+            RpcError: they do not.
+        """
+        if self.owner is not None and self._client is not None:
+            check_owner(self.owner, await owner_for(self._server, self._client, headers))
 
     # -- the methods of both eras ----------------------------------------------------------------------------
 
@@ -328,6 +341,8 @@ class ServerSession:
         call: Call | None = None
         try:
             call = await admit(self._server, request, metadata, reply, headers=headers)
+            if self.owner is not None:
+                check_owner(self.owner, identity_of(call.principal))
             call.make_context = self._context_for
             result = await self._server.operations[request.method](call)
         except MissingClientCapabilityError as error:

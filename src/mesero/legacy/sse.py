@@ -17,6 +17,9 @@ from urllib.parse import parse_qs
 from mesero.errors import RpcError
 from mesero.jsonrpc import Request, check_duplicate_members, decode_message, encode_error, find_id
 from mesero.legacy.event_streams import EventStore, EventStream
+from mesero.legacy.handshake import InitializeParams, read_initialize_params
+from mesero.legacy.methods import INITIALIZE
+from mesero.legacy.owners import check_owner, owner_for, refusal_of
 from mesero.legacy.serving import ServerSession
 from mesero.transports.http_gate import HeaderLines, refusal_for
 from mesero.transports.http_reply import HttpReply
@@ -79,11 +82,17 @@ class SseSessions:
             text = f"no such session: POST to the place that the event 'endpoint' names ({_QUERY}=…)"
             await reply.refuse(refusal_for(404 if named else 400, text))
             return
-        error = session.receive(body, scope["headers"])
-        if error is None:
+        try:
+            await session.check_sender(body, scope["headers"])
+        except RpcError as error:
+            # Nothing of it goes on the stream, which may be somebody else's.
+            await reply.refuse(refusal_of(error))
+            return
+        refusal = session.receive(body, scope["headers"])
+        if refusal is None:
             await reply.accept()
         else:
-            await reply.answer(encode_error(find_id(body), error), status=400)
+            await reply.answer(encode_error(find_id(body), refusal), status=400)
 
     def end_streams(self) -> None:
         """The server will end, and with it every stream and its session."""
@@ -99,7 +108,23 @@ class _SseSession:
         self.stream: EventStream = EventStore(0).open(primes=False, is_once=True)
         self.mark = self.stream.attach()
         self._session = ServerSession(server, self.stream.append, drain=self.stream.drain)
+        self._server = server
         self._tasks: set[asyncio.Task[None]] = set()
+
+    async def check_sender(self, body: bytes, headers: HeaderLines) -> None:
+        """Whether a message comes from whose session this is; who begins it makes it theirs.
+
+        Raises:
+            RpcError: it does not, or the server's hook does not let that one begin.
+        """
+        if self._server.authorize is None:
+            return
+        await self._session.check_participant(headers)
+        client = _find_opening(body)
+        if client is not None:
+            owner = await owner_for(self._server, client, headers)
+            check_owner(self._session.owner, owner)
+            self._session.owner = owner
 
     def receive(self, body: bytes, headers: HeaderLines) -> RpcError | None:
         """Take a message; the error if it is none."""
@@ -131,6 +156,18 @@ class _SseSession:
             task.cancel()
         if self._tasks:
             await asyncio.wait(tuple(self._tasks), timeout=_CLOSE_WAIT_S)
+
+
+def _find_opening(body: bytes) -> InitializeParams | None:
+    """The parameters of `initialize`, if that is what this is."""
+    try:
+        message = decode_message(body)
+        if isinstance(message, Request) and message.method == INITIALIZE:
+            return read_initialize_params(message.params)
+    except RpcError:
+        # What is wrong with it is told in its place.
+        pass
+    return None
 
 
 class _SseReply:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from mesero.errors import InvalidParamsError, InvalidRequestError, RpcError
 from mesero.jsonrpc import Id, Request, check_finite, encode_error
 from mesero.modern.envelope import Headers, check_needs, find_name, read_params, route
-from mesero.server.authorization import Operation
+from mesero.server.authorization import Operation, ask_hook
 from mesero.server.operations import Call
 from mesero.server.reply import Reply
 from mesero.types import PROTOCOL_VERSION_KEY, RequestMeta
@@ -48,7 +48,7 @@ async def admit(
             client_info=metadata.client_info or None,
             headers=headers,
         )
-        principal = await server.authorize(operation)
+        principal = await ask_hook(server, operation)
     return Call(server, params, request, metadata, principal, reply, is_shared_channel=True)
 
 

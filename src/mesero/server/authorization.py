@@ -7,15 +7,18 @@ How tokens are checked is the hook's own affair; what it sees is the concrete op
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from mesero.errors import RpcError
+from mesero.errors import InternalError, RpcError
 from mesero.modern.envelope import Headers
 from mesero.types import Implementation
 
-__all__ = ["Authorize", "NotAuthorizedError", "Operation"]
+if TYPE_CHECKING:
+    from mesero.server.server import Server
+
+__all__ = ["Authorize", "NotAuthorizedError", "Operation", "ask_hook"]
 
 
 class Operation(msgspec.Struct, frozen=True, kw_only=True):
@@ -41,7 +44,11 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True):
 
 
 Authorize = Callable[[Operation], Awaitable[Any]]
-"""Returns the principal (anything; `Context.principal` shows it), or raises `NotAuthorizedError`."""
+"""Returns the principal (anything; `Context.principal` shows it), or raises `NotAuthorizedError`.
+
+Request states, and over HTTP the sessions of the handshake revisions, belong to the principal: one and the
+same caller has to get equal data each time, without what changes with a token, such as its expiry.
+"""
 
 
 class NotAuthorizedError(RpcError):
@@ -64,3 +71,20 @@ class NotAuthorizedError(RpcError):
     def headers(self) -> tuple[tuple[str, str], ...]:
         """The HTTP headers that go with the refusal."""
         return () if self.challenge is None else (("WWW-Authenticate", self.challenge),)
+
+
+async def ask_hook(server: Server, operation: Operation) -> Any:
+    """The principal, for a server that has a hook.
+
+    Raises:
+        RpcError: refused; or the hook failed. What it stumbled over goes to the log alone: nobody knows yet
+            who asks, and tokens, secrets and addresses are what such failures tell of.
+    """
+    try:
+        return None if server.authorize is None else await server.authorize(operation)
+    except RpcError:
+        raise
+    except Exception as error:  # noqa: BLE001  (whatever it is, the caller must not read it)
+        server.log_exception(f"the authorization of {operation.method}", error)
+        what = "internal error: the authorization hook failed; the server's log says why"
+        raise InternalError(what) from None

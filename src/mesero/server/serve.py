@@ -28,7 +28,7 @@ from mesero.modern.envelope import (
 )
 from mesero.modern.server import stamp_result
 from mesero.server.admission import encode_refusal
-from mesero.server.authorization import NotAuthorizedError, Operation
+from mesero.server.authorization import NotAuthorizedError, Operation, ask_hook
 from mesero.server.operations import Call
 from mesero.server.reply import Reply
 from mesero.server.rounds import Rounds
@@ -74,7 +74,7 @@ async def serve(server: Server, arrival: Arrival, reply: Reply) -> None:
         principal = None
         if server.authorize is not None:
             operation = _operation_from(server, request, metadata, params, arrival)
-            principal = await server.authorize(operation)  # 7 authorize
+            principal = await ask_hook(server, operation)  # 7 authorize
         call = Call(server, params, request, metadata, principal, reply, arrival.is_shared_channel)
         if getattr(params, "request_state", UNSET) is not UNSET:
             # "Servers … MUST reject state that fails verification", whether the handler looks at it or not.

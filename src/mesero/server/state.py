@@ -24,7 +24,7 @@ from mesero.errors import InternalError, InvalidParamsError, UsageError
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-__all__ = ["RoundState", "Sealer", "binding_for"]
+__all__ = ["RoundState", "Sealer", "binding_for", "identity_of"]
 
 _MAX_STATE_BYTES = 32 * 1024
 _NONCE_BYTES = 12
@@ -48,11 +48,11 @@ def binding_for(principal: Any, method: str, raw_params: bytes) -> bytes:
     """What a state is bound to: the caller, the method and the parameters without metadata and answers."""
     params = msgspec.json.decode(raw_params)
     kept = {name: value for name, value in params.items() if name not in _NOT_PART}
-    text = msgspec.json.encode([_identity_of(principal), method, kept], order="sorted")
+    text = msgspec.json.encode([identity_of(principal), method, kept], order="sorted")
     return hashlib.sha256(text).digest()
 
 
-def _identity_of(principal: Any) -> list[Any]:
+def identity_of(principal: Any) -> list[Any]:
     """What tells a principal from others, the same in every process: its class and its data.
 
     Raises:
