@@ -143,6 +143,7 @@ class Client(ServerMethods):
             max_message_bytes=max_message_bytes,
             trace=self._recorder or cast("Links | Observer | None", trace),
         )
+        self._target = target
         self.transport: Transport = transport_for(target, options)
         self._transports = [self.transport]
         self._learn_extensions(extensions)
@@ -252,7 +253,8 @@ class Client(ServerMethods):
         return await decider.decide(pin.hint)
 
     def _open_events(self) -> Transport:
-        transport = events_transport_for(self.transport.target, self._options)
+        # As it was given: what a transport calls its target lacks the secrets of the URL.
+        transport = events_transport_for(str(self._target), self._options)
         self._transports.append(transport)
         return transport
 

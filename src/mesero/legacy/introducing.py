@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import msgspec
 from msgspec import UNSET
 
-from mesero.errors import CallTimeoutError, ProtocolError, rpc_error_for
+from mesero.errors import CallTimeoutError, HttpStatusError, ProtocolError, rpc_error_for
 from mesero.jsonrpc import ErrorResponse, Id, Notification, ResultResponse, decode_value, encode_request
 from mesero.legacy.answering import Session
 from mesero.legacy.handshake import InitializeResult, check_agreed, initialize_params, read_initialize_result
@@ -71,6 +71,13 @@ async def introduce(
     message = received.message
     if isinstance(message, ErrorResponse):
         session.handshake.receive_refusal()
+        http = received.http
+        if message.id is None and http is not None:
+            # What the body answers, it does not say: then there is only the status to go by.
+            said = f"the server says {message.message!r}"
+            raise HttpStatusError(
+                method="POST", url=http.url, status=http.status, headers=http.headers, what=said
+            )
         data = None if message.data is UNSET else decode_value(message.data)
         where = f"{transport.target}: {INITIALIZE} (id {message.id!r})"
         raise rpc_error_for(message.code, message.message, data, where=where)
