@@ -20,10 +20,12 @@ def words(text):
 
 
 PURE = words("""
-    errors jsonrpc framing calls misfits uritemplates types revisions schemas extensions modern eras audit
+    errors jsonrpc framing calls misfits uritemplates types revisions schemas extensions modern eras audit diagram explain
     legacy.contents legacy.forms legacy.handshake legacy.methods legacy.sampling legacy.schemas legacy.shapes
     legacy.translate legacy.upwards trace.diff trace.format trace.importers.finding trace.places
     trace.redaction trace.sensitive auth.flow
+    host.configs host.edits host.entries host.hosts host.jsonc host.jsonc_edits host.nodes host.problems
+    host.shapes host.toml host.values host.variables host.yaml
 """)
 IMPURE_MODULES = words("""
     aiohttp anyio asyncio concurrent http httpx io logging multiprocessing os pathlib queue random sched
