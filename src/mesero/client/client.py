@@ -132,7 +132,7 @@ class Client(ServerMethods):
         _check_limits(timeout_s, total_timeout_s, connect_timeout_s, probe_s)
         self._pin = pin_from(era)
         self._recorder = open_recorder(trace)
-        self._options = options = TransportOptions(
+        self._options = TransportOptions(
             env=env,
             cwd=cwd,
             headers=headers,
@@ -144,18 +144,17 @@ class Client(ServerMethods):
             trace=self._recorder or cast("Links | Observer | None", trace),
         )
         self._target = target
-        self.transport: Transport = transport_for(target, options)
+        self.transport: Transport = transport_for(target, self._options)
         self._transports = [self.transport]
         self._learn_extensions(extensions)
         asked = Asked(elicit=elicit, elicit_url=elicit_url, sample=sample, roots=roots)
         info = Implementation(name, version or _own_version())
         limits = {"timeout_s": timeout_s, "total_timeout_s": total_timeout_s}
         self._set_up_calls(asked, info, log_level or ("info" if on_log else None), on_log=on_log, **limits)
-        self._connect_timeout_s = connect_timeout_s
-        self._probe_s = probe_s
+        self._connect_timeout_s, self._probe_s = connect_timeout_s, probe_s
         self._remembers = remember
         self._wants_discovery = (self._pin.era is None) if discover is None else discover
-        self._cache = cache if cache is not None else ResponseCache()
+        self._cache = ResponseCache() if cache is None else cache
         self._cache_context = _context_of(headers, env, cwd)
         mirrors = self.transport.mirrors_headers
         self._tools = ToolBook(validate_output=validate_output, rejects_bad_marks=mirrors)

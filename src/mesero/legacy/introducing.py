@@ -71,19 +71,23 @@ async def introduce(
     message = received.message
     if isinstance(message, ErrorResponse):
         session.handshake.receive_refusal()
-        http = received.http
-        if message.id is None and http is not None:
-            # What the body answers, it does not say: then there is only the status to go by.
-            said = f"the server says {message.message!r}"
-            raise HttpStatusError(
-                method="POST", url=http.url, status=http.status, headers=http.headers, what=said
-            )
-        data = None if message.data is UNSET else decode_value(message.data)
-        where = f"{transport.target}: {INITIALIZE} (id {message.id!r})"
-        raise rpc_error_for(message.code, message.message, data, where=where)
+        raise _refusal_from(message, received, transport.target)
     if not isinstance(message, ResultResponse):
         raise ProtocolError(f"{INITIALIZE} was answered with no response", excerpt=received.raw)
     return _agree(session, read_initialize_result(message.result), supported), received
+
+
+def _refusal_from(message: ErrorResponse, received: Received, target: str) -> HttpStatusError | RpcError:
+    http = received.http
+    if message.id is None and http is not None:
+        # What the body answers, it does not say: then there is only the status to go by.
+        said = f"the server says {message.message!r}"
+        return HttpStatusError(
+            method="POST", url=http.url, status=http.status, headers=http.headers, what=said
+        )
+    data = None if message.data is UNSET else decode_value(message.data)
+    where = f"{target}: {INITIALIZE} (id {message.id!r})"
+    return rpc_error_for(message.code, message.message, data, where=where)
 
 
 async def _response_on(exchange: Exchange) -> Received:

@@ -144,11 +144,19 @@ class Server:
         self.sealer = Sealer(state_keys)
         self.threads = WorkerThreads(max_threads)
         self._log = log or _log_to_stderr
+        self._record(trace)
+        self._bus: Bus = bus or MemoryBus()
+        self._open_catalogue()
+        self.subscriptions = Subscriptions(self._bus)
+        self._add_extensions(extensions)
+
+    def _record(self, trace: Trace | None) -> None:
         self._recorder = open_recorder(trace)
         if self._recorder is not None:
             weakref.finalize(self, self._recorder.close)
         self._trace = self._recorder or cast("Links | Observer | None", trace)
-        self._bus: Bus = bus or MemoryBus()
+
+    def _open_catalogue(self) -> None:
         self.has_needs = False
         """Whether any request may need client capabilities."""
         self.methods_offered: Mapping[str, MethodSpec] = {}
@@ -162,8 +170,6 @@ class Server:
         )
         self.prompts: SortedList[PromptEntry] = SortedList("prompt", self._changer(methods.PROMPTS_CHANGED))
         self.completions: dict[tuple[str, str], CompletionEntry] = {}
-        self.subscriptions = Subscriptions(self._bus)
-        self._add_extensions(extensions)
 
     def _speak(self, revisions: Sequence[str]) -> None:
         unknown = sorted(set(revisions) - set(REVISIONS))

@@ -16,7 +16,7 @@ import msgspec
 from mesero.framing import EventFramer, TooLong
 from mesero.jsonrpc import MAX_MESSAGE_BYTES
 
-__all__ = ["READABLE_CODINGS", "HttpTape", "headers_from"]
+__all__ = ["READABLE_CODINGS", "HttpTape", "Tell", "headers_from"]
 
 READABLE_CODINGS = frozenset({"gzip", "deflate", "identity"})
 """Content codings of which a copy can be read here."""
