@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import msgspec
 from msgspec import UNSET
 
-from mesero.errors import CallTimeoutError, HttpStatusError, ProtocolError, rpc_error_for
+from mesero.errors import CallTimeoutError, HttpStatusError, ProtocolError, RpcError, rpc_error_for
 from mesero.jsonrpc import ErrorResponse, Id, Notification, ResultResponse, decode_value, encode_request
 from mesero.legacy.answering import Session
 from mesero.legacy.handshake import InitializeResult, check_agreed, initialize_params, read_initialize_result
