@@ -6,6 +6,7 @@ import pytest
 from mesero.errors import InvalidRequestError
 from mesero.jsonrpc import Notification, Request
 from mesero.legacy.batches import MAX_BATCH, BatchedReply, read_batch
+from tests.legacy.http_talk import HttpTalk, build_server
 from tests.legacy.session_talk import HANDSHAKE_REVISIONS, in_session, notes_server, notification
 
 MARCH = "2025-03-26"
@@ -139,3 +140,11 @@ async def test_an_answer_of_a_member_is_kept_once_and_ends_its_notifications():
     await reply.answer(b"3", status=500)
     await reply.notify(b"4")
     assert (channel.said, answers, reply.is_answered) == ([b"1"], [b"2"], True)
+
+
+async def test_a_member_that_occurs_twice_is_refused_in_arrays_over_http_as_well():
+    talk = HttpTalk(build_server().asgi(legacy_sessions=False))
+    exchange = await talk.send(b'[{"jsonrpc":"2.0","id":1,"method":"ping","method":"tools/list"}]')
+
+    assert exchange.status == 400
+    assert "twice" in exchange.json["error"]["message"]

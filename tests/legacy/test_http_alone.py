@@ -122,3 +122,12 @@ async def test_every_call_is_authorized_although_its_session_was():
     assert refused.status == 401
     assert text_of(welcome.json) == "3"
     await app.aclose()
+
+
+@pytest.mark.parametrize("revision", ["2027-01-01", "x" * 5000])
+async def test_an_array_of_an_unknown_revision_is_refused_and_not_remembered(revision):
+    app = build_server().asgi(legacy_sessions=False)
+    exchange = await alone([ADD], app=app, revision=revision)
+
+    assert exchange.status == 400
+    assert exchange.json["error"]["code"] == -32600

@@ -22,6 +22,7 @@ from mesero.legacy.methods import INITIALIZE, PING
 from mesero.legacy.owners import owner_for, refusal_of, unknown_session
 from mesero.legacy.serving import ServerSession
 from mesero.legacy.shapes import MARCH_2025
+from mesero.revisions import HANDSHAKE_REVISIONS
 from mesero.server.admission import encode_refusal
 from mesero.server.authorization import NotAuthorizedError
 from mesero.transports.http_gate import HeaderLines, Refusal, refusal_for
@@ -112,6 +113,8 @@ class HttpSessions:
         """Take an array of messages; whether it is of a session whose revision has them."""
         found = dict(headers)
         if not self.are_kept:
+            if found.get(_VERSION, MARCH_2025.encode()).decode("latin-1") not in HANDSHAKE_REVISIONS:
+                return False
             alone = self._stateless_for(found)
             if alone.has_batches:
                 await alone.serve_batch(raw, reply, headers=headers)

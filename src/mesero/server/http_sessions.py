@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from mesero.eras import INITIALIZE, choose_on_server, find_adapter
 from mesero.errors import RpcError, UsageError
-from mesero.jsonrpc import Message, Notification, Request
+from mesero.jsonrpc import Message, Notification, Request, check_duplicate_members
 from mesero.modern import REVISIONS
 from mesero.modern.envelope import Headers
 from mesero.revisions import HANDSHAKE_REVISIONS
@@ -133,6 +133,11 @@ class Sessions:
         """Take what is no message; False unless it is an array of them, and for a session that has those."""
         if self._kept is None or body[:64].lstrip()[:1] != b"[":
             return False
+        try:
+            check_duplicate_members(body)
+        except RpcError as error:
+            await reply.answer(encode_refusal(self._server, None, error), status=400)
+            return True
         served: bool = await self._kept.receive_batch(body, headers, reply)
         return served
 
