@@ -116,7 +116,18 @@ def test_a_client_that_accepts_neither_form_is_refused(accept):
     assert "Accept" in refused(outcome_of(accept=accept), 406)
 
 
-@pytest.mark.parametrize("name", ["Host", "Origin", "Content-Type", "Content-Length"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Host",
+        "Origin",
+        "Content-Type",
+        "Content-Length",
+        "Authorization",
+        "Mcp-Session-Id",
+        "Last-Event-Id",
+    ],
+)
 def test_a_header_that_decides_may_not_be_repeated(name):
     lines = [*GOOD_HEADERS.items(), (name.lower(), "1"), (name.lower(), "1")]
 
@@ -277,3 +288,12 @@ def test_what_is_served_besides_is_said_to_pages_and_in_refusals():
     assert said[b"access-control-allow-headers"].endswith(b", X-Sent")
     assert dict(welcome.headers)[b"access-control-expose-headers"] == b"WWW-Authenticate, X-Read"
     assert (b"allow", b"GET, POST") in gate.check_other("PUT", lines_of({"host": "localhost"})).headers
+
+
+@pytest.mark.parametrize("digits", ["9" * 5000, "9" * 19, "0" * 30 + "9" * 19])
+def test_a_length_of_any_number_of_digits_is_read(digits):
+    refused(outcome_of(content_length=digits), 413)
+
+
+def test_leading_zeros_make_no_body_long():
+    assert isinstance(outcome_of(content_length="0" * 5000 + "12"), Welcome)

@@ -28,7 +28,17 @@ _LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 _AUTHORITY = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9._~-]+)(?::(\d{1,5}))?")
 _ORIGIN = re.compile(r"(https?)://(.+)")
 _PARAM_HEADER = re.compile(r"mcp-param-[!#$%&'*+.^_`|~0-9a-z-]+")
-_ONCE = frozenset({b"host", b"origin", b"content-type", b"content-length"})
+_ONCE = frozenset(
+    {
+        b"authorization",
+        b"content-length",
+        b"content-type",
+        b"host",
+        b"last-event-id",
+        b"mcp-session-id",
+        b"origin",
+    }
+)
 _CORS_HEADERS = "Content-Type, Accept, Authorization, MCP-Protocol-Version, Mcp-Method, Mcp-Name"
 _MAX_KNOWN = 256
 
@@ -104,7 +114,7 @@ class Gate:
         if len(headers) > self._max_headers or _size_of(found) > self._max_header_bytes:
             return self._too_many_headers(headers)
         length = found.get(b"content-length")
-        if length is not None and length.isdigit() and int(length) > self.max_body_bytes:
+        if length is not None and length.isdigit() and _is_more(length, self.max_body_bytes):
             return self.too_long()
         facts = (found.get(b"host"), found.get(b"origin"), found.get(b"content-type"), found.get(b"accept"))
         known = self._known.get(facts)
@@ -249,6 +259,11 @@ def refusal_for(status: int, text: str, *headers: tuple[bytes, bytes]) -> Refusa
 
 def _size_of(found: dict[bytes, bytes]) -> int:
     return len(b"".join(found)) + len(b"".join(found.values()))
+
+
+def _is_more(digits: bytes, limit: int) -> bool:
+    # Numbers of thousands of digits take long to read, or are refused by Python.
+    return len(digits.lstrip(b"0")) > 18 or int(digits[-18:]) > limit
 
 
 def _find_twin(headers: HeaderLines) -> str | None:
