@@ -100,6 +100,8 @@ def test_a_url_without_a_host_is_shown_without_its_query():
         ("http://a.example/", False),
         ("https://a.example:444/", False),
         ("https://b.example/", False),
+        ("https://name@a.example/mcp", False),
+        ("https://name:word@a.example/mcp", False),
     ],
 )
 def test_an_origin_is_scheme_host_and_port(other, same):

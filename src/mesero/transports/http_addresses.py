@@ -65,7 +65,9 @@ def is_loopback(host: str) -> bool:
 
 
 def has_same_origin(one: URL, other: URL) -> bool:
-    """Whether both have the same scheme, host and port."""
+    """Whether both have the same scheme, host and port, and neither has credentials of its own in it."""
+    if any(part is not None for url in (one, other) for part in (url.user, url.password)):
+        return False
     return (one.scheme, one.host, one.port) == (other.scheme, other.host, other.port)
 
 
