@@ -214,3 +214,11 @@ def test_a_forwarded_message_keeps_its_lines(text):
     lines = event.data.split(b"\n")
     assert lines == text.encode().splitlines() or lines == [b""]
     assert event.event == "message"
+
+
+def test_lines_without_a_value_count_towards_the_limit_of_an_event():
+    framer = EventFramer(max_bytes=10)
+    assert framer.receive(b"data:\n" * 11 + b"\n") == [Event(b"\n" * 10)]
+    frames = framer.receive(b"data:\n" * 1000)
+    assert frames == [TooLong(10, b"\n" * 10)]
+    assert framer._data == []

@@ -176,7 +176,8 @@ class EventFramer:
         name, _, value = line.partition(b":")
         value = value.removeprefix(b" ")
         if name == b"data":
-            self._size += len(value)
+            # The line end between two lines counts: lines without a value would cost nothing else.
+            self._size += len(value) + bool(self._data)
             if self._size > self._max_bytes:
                 self._note_too_long(value, events)
             elif not self._too_long:

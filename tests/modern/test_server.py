@@ -181,3 +181,10 @@ HEARD = [
 @pytest.mark.parametrize(("honoured", "method", "subject", "is_heard"), HEARD)
 def test_a_subscription_hears_what_it_asked_for_and_nothing_else(honoured, method, subject, is_heard):
     assert is_wanted(honoured, KNOWN, method, subject) is is_heard
+
+
+def test_a_filter_names_so_many_resources_and_no_more():
+    uris = [f"notes://{number}" for number in range(10_000)]
+    assert honoured_filter({"greetings": uris}, KNOWN) == {"greetings": uris}
+    with pytest.raises(InvalidParamsError, match="10001 resources; 10000 at most"):
+        honoured_filter({"greetings": [*uris, "notes://x"]}, KNOWN)

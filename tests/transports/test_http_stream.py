@@ -91,6 +91,20 @@ async def test_no_server_makes_us_wait_for_ever(monkeypatch):
     assert waits[0] < 3800
 
 
+async def test_no_server_makes_us_ask_without_a_pause(monkeypatch):
+    waits = []
+
+    async def note(wait_s):
+        waits.append(wait_s)
+
+    monkeypatch.setattr(http_stream.asyncio, "sleep", note)
+    resumption = Resumption(None)
+    for _ in range(3):
+        resumption.note(Event(b"", event_id="1", retry_ms=0))
+        await resumption.wait()
+    assert min(waits) >= 0.01
+
+
 # --- the listening stream ---
 
 

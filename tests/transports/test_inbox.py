@@ -54,3 +54,13 @@ async def test_only_the_last_ten_thousand_are_kept():
     inbox.close()
     kept = [received.raw async for received in inbox.read()]
     assert (len(kept), kept[0]) == (10_000, b"1")
+
+
+async def test_what_is_kept_is_bounded_in_bytes_as_well():
+    inbox = Inbox()
+    for name in ("a", "b", "c"):
+        inbox.put(Received(bytes(30 * 1024 * 1024), Notification(name)))
+    assert (await anext(inbox.read())).message.method == "b"
+    inbox.put(Received(bytes(100 * 1024 * 1024), Notification("d")))
+    inbox.close()
+    assert [received.message.method async for received in inbox.read()] == ["d"]

@@ -85,6 +85,10 @@ def page_of(
     return list(items[start:end]), next_cursor
 
 
+_MAX_LISTENED = 10_000
+"""How many URIs one subscription may name: each change is looked up among them."""
+
+
 class _RawFilter(msgspec.Struct):
     notifications: dict[str, Any]
 
@@ -117,6 +121,9 @@ def honoured_filter(wanted: Mapping[str, Any], known: Mapping[str, tuple[str, ..
             raise InvalidParamsError(
                 f"subscriptions/listen: the filter's {key!r} is true or a list of strings, not {value!r}"
             )
+        if is_uris and len(value) > _MAX_LISTENED:
+            count = f"{len(value)} resources; {_MAX_LISTENED} at most"
+            raise InvalidParamsError(f"subscriptions/listen: the filter's {key!r} names {count}")
         honoured[key] = value
     return honoured
 

@@ -29,6 +29,8 @@ _FIRST_WAIT_S = 0.2
 _LONGEST_WAIT_S = 30.0
 _MAX_FAILURES = 5
 _MAX_RETRY_S = 3600.0
+_MIN_RETRY_S = 0.01
+"""A server that says 0 and closes the stream each time would keep us busy with nothing else."""
 _PASSING_STATUSES = (408, 425, 429, 500, 502, 503, 504)
 """What may be over soon."""
 
@@ -57,7 +59,7 @@ class Resumption:
         if event.event_id is not None:
             self.last_event_id = event.event_id
         if event.retry_ms is not None:
-            self._retry_s = min(event.retry_ms / 1000, _MAX_RETRY_S)
+            self._retry_s = min(max(event.retry_ms / 1000, _MIN_RETRY_S), _MAX_RETRY_S)
 
     async def wait(self) -> None:
         """Wait as long as the server said; else longer and longer, up to a limit, and never in step with
