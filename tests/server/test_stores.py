@@ -1,5 +1,8 @@
 """State behind opaque handles."""
 
+import sqlite3
+import stat
+import sys
 import threading
 
 import pytest
@@ -94,3 +97,15 @@ def test_two_stores_share_one_file(tmp_path):
     assert second.find(handle) == "here"
     first.close()
     second.close()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows keeps no such modes")
+def test_a_new_file_is_for_its_owner_alone(tmp_path):
+    path = tmp_path / "state.db"
+    SqliteStore(str(path)).close()
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_a_file_that_cannot_be_made_is_told_in_the_words_of_sqlite(tmp_path):
+    with pytest.raises(sqlite3.OperationalError, match="unable to open"):
+        SqliteStore(str(tmp_path / "missing" / "state.db"))

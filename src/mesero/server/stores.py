@@ -7,12 +7,13 @@ https://modelcontextprotocol.io/specification/2026-07-28/server/tools#stateful-t
 
 from __future__ import annotations
 
+import os
 import secrets
 import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from typing import Any, Protocol
 
 import msgspec
@@ -55,6 +56,7 @@ class SqliteStore:
     def __init__(self, path: str = ":memory:", *, clock: Callable[[], float] = time.time) -> None:
         self._clock = clock
         self._lock = threading.Lock()
+        _make_private(path)
         self._database = sqlite3.connect(path, check_same_thread=False, timeout=10.0)
         with self._cursor() as cursor:
             cursor.execute(
@@ -118,6 +120,13 @@ class SqliteStore:
         """Close the file."""
         with self._lock:
             self._database.close()
+
+
+def _make_private(path: str) -> None:
+    """Make the file, if it is not there, readable by nobody else: the handles in it open what it keeps."""
+    if path not in {"", ":memory:"}:
+        with suppress(OSError):  # SQLite says better what is wrong with it.
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
 
 
 class MemoryStore(SqliteStore):
