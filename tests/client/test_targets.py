@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from mesero import Server
-from mesero.client.targets import TransportOptions, transport_for
+from mesero.client.targets import TransportOptions, events_transport_for, transport_for
 from mesero.errors import UsageError
 from mesero.testing import scripted_server
 from mesero.transports.http_client import HttpTransport
@@ -64,3 +64,49 @@ def test_a_client_of_a_command_loads_neither_http_nor_a_server():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, timeout=60)
     assert done.stdout.strip() == b"[]"
+
+
+class Links:
+    """A recording that notes which connections it has."""
+
+    def __init__(self):
+        self.opened = []
+
+    def link(self, name, transport, target):
+        self.opened.append((name, transport, target))
+        return print
+
+
+@pytest.mark.parametrize(
+    ("target", "link"),
+    [
+        (["python", "-u", "/srv/notes.py", "x"], ("notes", "stdio", "python -u /srv/notes.py x")),
+        (["python", "-m", "notes.server"], ("notes.server", "stdio", "python -m notes.server")),
+        (["/usr/bin/notes", "two words"], ("notes", "stdio", "/usr/bin/notes 'two words'")),
+        (Server("notes"), ("notes", "memory", "notes (in this process)")),
+    ],
+)
+def test_each_connection_is_a_link_of_a_recording(target, link):
+    links = Links()
+    transport_for(target, TransportOptions(trace=links))
+    assert links.opened == [link]
+
+
+async def test_each_way_over_http_is_a_link_of_its_own():
+    links = Links()
+    for make in (transport_for, events_transport_for):
+        await make("https://example.com/mcp", TransportOptions(trace=links)).aclose()
+    target = "https://example.com/mcp"
+    assert links.opened == [("example.com", "http", target), ("example.com", "sse", target)]
+
+
+def test_what_is_no_url_is_said_by_the_transport_and_not_recorded():
+    links = Links()
+    with pytest.raises(UsageError, match="cannot be parsed"):
+        transport_for("http://[", TransportOptions(trace=links))
+    assert links.opened == []
+
+
+def test_a_transport_that_was_made_before_is_not_recorded_silently():
+    with pytest.raises(UsageError, match="Give the observer to the transport itself"):
+        transport_for(scripted_server(), TransportOptions(trace=print))

@@ -67,6 +67,11 @@ def transport_for(target: Any, options: TransportOptions) -> Transport:
     if isinstance(target, str):
         return _transport_for_url(target, options)
     if hasattr(target, "exchange"):
+        if options.trace is not None:
+            raise UsageError(
+                "trace= is for transports that the client makes; this one was made before",
+                fix="Give the observer to the transport itself",
+            )
         return cast("Transport", target)
     if hasattr(target, "connect") and hasattr(target, "info"):
         return _transport_for_server(target, options)
