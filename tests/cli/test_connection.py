@@ -163,3 +163,25 @@ def test_stdout_of_an_odd_encoding_does_not_end_the_command(notes):
     result = run(["list", notes, "tools", "--show-wire"], env={**os.environ, "PYTHONIOENCODING": "ascii"})
     assert result.returncode == 0
     assert "\\u2192 request" in result.stderr
+
+
+@pytest.mark.parametrize("more", [[], ["--show-wire"]])
+def test_what_passes_is_recorded_in_a_file_and_shown_as_well(notes, tmp_path, more):
+    path = tmp_path / "a.jsonl"
+    result = invoke(["call", notes, "add", "a=1", "--trace", str(path), *more])
+    assert result.stdout == "3\n"
+    assert ("→ request tools/call id 3" in result.stderr) == bool(more)
+    audited = invoke(["audit", str(path), "--json"])
+    assert audited.exit_code == 0
+    assert len(path.read_text().splitlines()) == 9
+    assert '"kind":"eof"' in path.read_text()
+
+
+def test_a_start_that_fails_is_recorded(tmp_path):
+    path = tmp_path / "a.jsonl"
+    result = run(["discover", "--trace", str(path), "--show-wire", "--", "no-such-program-here"])
+    assert result.returncode == 3
+    assert [line.partition('","')[0] for line in path.read_text().splitlines()[1:]] == [
+        '{"kind":"spawn',
+        '{"kind":"note',
+    ]
