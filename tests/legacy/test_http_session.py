@@ -8,10 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import mesero
+from mesero.legacy import http_session
 from tests.legacy.http_talk import (
     HttpTalk,
     build_server,
     events_of,
+    is_missed,
     last_id_of,
     messages_of,
     talking,
@@ -447,3 +449,27 @@ def test_whatever_comes_is_answered_once_and_the_other_session_goes_on(method, p
             assert (await bystander.send(bystander.request("ping"))).json["result"] == {}
 
     asyncio.run(run())
+
+
+@pytest.mark.parametrize("is_array", [True, False])
+async def test_calls_that_go_on_without_their_connections_are_bounded(monkeypatch, is_array):
+    monkeypatch.setattr(http_session, "MAX_LEFT", 2)
+    server = build_server()
+    async with talking("2025-03-26", server=server) as talk:
+        left = [talk.start_call("wait", id=f"w{number}") for number in range(2)]
+        for call in left:
+            await call.until(lambda call=call: call.sent and events_of(call))
+        ping = talk.request("ping")
+        assert (await talk.send(ping)).status == 200
+        for call in left:
+            call.disconnect()
+        await until(lambda: all(is_missed(talk.app, call) for call in left))
+        refused = await talk.send([ping] if is_array else ping)
+
+        assert refused.status == 429
+        assert "without their connections" in refused.json["error"]["message"]
+        server.gate.set()
+        for call in left:
+            await talk.finish(call)
+
+        assert (await talk.send(talk.request("ping"))).status == 200

@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from mesero.errors import UsageError
+from mesero.legacy import sse
 from mesero.revisions import HANDSHAKE_REVISIONS
 from tests.legacy.http_talk import ME, build_server, events_of, text_of, until
 from tests.transports.asgi_driver import GOOD_HEADERS, Exchange
@@ -243,3 +244,67 @@ async def test_nothing_of_what_was_said_is_kept():
 async def test_both_paths_or_none(options):
     with pytest.raises(UsageError):
         build_server().asgi(**options)
+
+
+async def test_a_client_that_does_not_read_gets_to_say_no_more():
+    server = build_server()
+
+    @server.tool
+    async def much() -> str:
+        return "x" * 2 * 1024 * 1024
+
+    app = server.asgi(**PATHS)
+    talk = await SseTalk(app).open()
+    talk.stream.room.clear()
+    await talk.call("much", id=1)
+    await talk.call("add", {"a": 1, "b": 2}, id=2)
+    session = next(iter(app.sessions._sse._open.values()))
+    await until(lambda: not session._tasks)
+    assert session.stream.written < session.stream.count
+    await talk.call("much", id=3)
+    await until(lambda: not session._tasks)
+    held = asyncio.create_task(talk.call("add", {"a": 3, "b": 4}, id=4))
+    await asyncio.wait({held}, timeout=0.1)
+    assert not held.done()
+    talk.stream.room.set()
+
+    await asyncio.wait_for(held, 10)
+    assert text_of(await talk.answer_to(4)) == "7"
+    await talk.leave()
+
+
+async def test_what_was_held_for_a_client_that_left_finds_its_session_gone():
+    server = build_server()
+
+    @server.tool
+    async def much() -> str:
+        return "x" * 2 * 1024 * 1024
+
+    app = server.asgi(**PATHS)
+    talk = await SseTalk(app).open()
+    talk.stream.room.clear()
+    session = next(iter(app.sessions._sse._open.values()))
+    for number in range(2):
+        await talk.call("much", id=number)
+        await until(lambda: not session._tasks)
+    held = asyncio.create_task(talk.send({"jsonrpc": "2.0", "id": 4, "method": "ping"}))
+    await asyncio.wait({held}, timeout=0.1)
+    talk.stream.disconnect()
+    talk.stream.room.set()
+
+    assert (await asyncio.wait_for(held, 10)).status == 404
+
+
+async def test_there_is_a_limit_to_the_calls_of_a_session(monkeypatch):
+    monkeypatch.setattr(sse, "MAX_RUNNING", 2)
+    server = build_server()
+    app = server.asgi(**PATHS)
+    talk = await SseTalk(app).open()
+    await talk.call("silent", id=1)
+    await talk.call("silent", id=2)
+    refused = await talk.send({"jsonrpc": "2.0", "id": 3, "method": "ping"})
+    server.gate.set()
+    await talk.answer_to(2)
+
+    assert (refused.status, refused.headers["retry-after"]) == (429, "1")
+    await talk.leave()

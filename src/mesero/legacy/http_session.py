@@ -20,17 +20,20 @@ from mesero.legacy.http_calls import HttpCall
 from mesero.legacy.methods import CANCELLED
 from mesero.legacy.serving import ServerSession
 from mesero.legacy.shapes import NOVEMBER_2025
-from mesero.transports.http_gate import HeaderLines, refusal_for
+from mesero.transports.http_gate import HeaderLines, Refusal, refusal_for
 from mesero.transports.http_reply import HttpReply
 from mesero.types import CancelledParams
 
 if TYPE_CHECKING:
     from mesero.server.server import Server
 
-__all__ = ["MAX_STANDING", "HttpSession"]
+__all__ = ["MAX_LEFT", "MAX_STANDING", "HttpSession"]
 
 MAX_STANDING: Final = 8
 """How many streams without a request one client may have."""
+
+MAX_LEFT: Final = 1000
+"""How many calls of one client may go on whose connections it has left: no other limit holds for those."""
 
 _COMMENT: Final = b":\n\n"
 _CLOSE_WAIT_S: Final = 5.0
@@ -72,13 +75,25 @@ class HttpSession:
 
     async def serve(self, request: Request, headers: HeaderLines, reply: HttpReply) -> None:
         """Serve a request on the connection that it came on."""
+        if self._is_full:
+            await reply.refuse(_refusal_of_more())
+            return
         call = HttpCall(self._store, self._announce, reply, request.id, primes=self._primes)
         await self._run(call, self.session.serve(request, call, headers=headers))
 
     async def serve_batch(self, raw: bytes, headers: HeaderLines, reply: HttpReply) -> None:
         """Serve an array of messages, in a revision that has them."""
+        if self._is_full:
+            await reply.refuse(_refusal_of_more())
+            return
         call = HttpCall(self._store, self._announce, reply, primes=self._primes)
         await self._run(call, self.session.serve_batch(raw, call, headers=headers))
+
+    @property
+    def _is_full(self) -> bool:
+        if len(self._calls) < MAX_LEFT:
+            return False
+        return sum(not call.is_connected for call in self._calls) >= MAX_LEFT
 
     async def _run(self, call: HttpCall, work: Coroutine[Any, Any, None]) -> None:
         self._calls.add(call)
@@ -198,3 +213,8 @@ class HttpSession:
         tasks = [call.task for call in calls if call.task is not None]
         if tasks:
             await asyncio.wait(tasks, timeout=_CLOSE_WAIT_S)
+
+
+def _refusal_of_more() -> Refusal:
+    text = f"{MAX_LEFT} calls of this session go on without their connections; let them end first"
+    return refusal_for(429, text, (b"retry-after", b"5"))

@@ -19,7 +19,7 @@ from mesero.jsonrpc import Request, check_duplicate_members, decode_message, enc
 from mesero.legacy.event_streams import EventStore, EventStream
 from mesero.legacy.handshake import InitializeParams, read_initialize_params
 from mesero.legacy.methods import INITIALIZE
-from mesero.legacy.owners import check_owner, owner_for, refusal_of
+from mesero.legacy.owners import check_owner, owner_for, refusal_of, unknown_session
 from mesero.legacy.serving import ServerSession
 from mesero.transports.http_gate import HeaderLines, refusal_for
 from mesero.transports.http_reply import HttpReply
@@ -28,11 +28,14 @@ from mesero.transports.http_server import Scope
 if TYPE_CHECKING:
     from mesero.server.server import Server
 
-__all__ = ["SseSessions"]
+__all__ = ["MAX_RUNNING", "SseSessions"]
 
 _CLOSE_WAIT_S: Final = 5.0
 """How long what is cancelled may take to clean up, in seconds."""
 _QUERY: Final = "session_id"
+
+MAX_RUNNING: Final = 1000
+"""How many calls of one session may run at once: nothing else bounds them, since every POST ends at once."""
 
 
 class SseSessions:
@@ -78,7 +81,7 @@ class SseSessions:
         """A message of a client that is connected."""
         named = parse_qs(scope.get("query_string", b"").decode("latin-1")).get(_QUERY)
         session = self._open.get(named[0]) if named else None
-        if session is None:
+        if named is None or session is None:
             text = f"no such session: POST to the place that the event 'endpoint' names ({_QUERY}=…)"
             await reply.refuse(refusal_for(404 if named else 400, text))
             return
@@ -87,6 +90,15 @@ class SseSessions:
         except RpcError as error:
             # Nothing of it goes on the stream, which may be somebody else's.
             await reply.refuse(refusal_of(error))
+            return
+        # A client that does not read what it is told has to, before it says more.
+        await session.stream.drain()
+        if self._open.get(named[0]) is not session:
+            await reply.refuse(unknown_session())
+            return
+        if session.is_busy:
+            text = f"{MAX_RUNNING} calls of this session run; wait for their answers"
+            await reply.refuse(refusal_for(429, text, (b"retry-after", b"1")))
             return
         refusal = session.receive(body, scope["headers"])
         if refusal is None:
@@ -110,6 +122,11 @@ class _SseSession:
         self._session = ServerSession(server, self.stream.append, drain=self.stream.drain)
         self._server = server
         self._tasks: set[asyncio.Task[None]] = set()
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether so many calls run that no more begin."""
+        return len(self._tasks) >= MAX_RUNNING
 
     async def check_sender(self, body: bytes, headers: HeaderLines) -> None:
         """Whether a message comes from whose session this is; who begins it makes it theirs.
