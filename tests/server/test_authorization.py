@@ -145,3 +145,11 @@ async def test_what_a_hook_stumbles_over_is_in_the_log_alone():
     assert "hunter2" not in error["message"]
     assert "hunter2" in "".join(logged)
     assert server.ran == []
+
+
+def test_an_operation_shows_no_headers():
+    headers = [(b"authorization", b"Bearer geheim")]
+    operation = Operation(
+        method="tools/call", name="buy", params={"arguments": "4111"}, client_info=None, headers=headers
+    )
+    assert repr(operation) == "Operation(method='tools/call', name='buy', client_info=None)"

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from mesero.errors import InvalidParamsError, RpcError
+from mesero.jsonrpc import Request
 from mesero.modern.envelope import parse_message
 from mesero.server import Context, NotAuthorizedError
 from mesero.server.serve import Arrival, serve
@@ -344,3 +345,8 @@ async def test_nothing_of_a_requests_metadata_is_left_when_it_was_answered():
 
 def test_an_error_knows_the_step_that_refused_it():
     assert InvalidParamsError("x").step == ""
+
+
+def test_an_arrival_shows_no_headers_and_nothing_of_what_was_said():
+    shown = repr(Arrival(Request(1, "tools/call"), 1, [(b"authorization", b"Bearer geheim")]))
+    assert shown == "Arrival(Request, request_id=1)"

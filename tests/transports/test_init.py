@@ -25,3 +25,8 @@ def test_messages_of_the_seam_cannot_be_changed():
 
 def test_a_request_without_mirrored_headers_has_none():
     assert Outgoing(1, "any", b"{}").headers == ()
+
+
+def test_the_facts_of_http_show_the_names_of_headers_alone():
+    facts = HttpFacts(url="https://a.example/mcp", headers=(("authorization", "Bearer geheim"), ("x", "y")))
+    assert repr(facts) == "HttpFacts(POST https://a.example/mcp, status=0, headers: authorization, x)"

@@ -34,6 +34,10 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True):
     client_info: Implementation | None
     headers: Headers | None
 
+    def __repr__(self) -> str:
+        # It is what a hook would log, and its headers hold what nobody may read there.
+        return f"Operation(method={self.method!r}, name={self.name!r}, client_info={self.client_info!r})"
+
     def find_header(self, name: str) -> str | None:
         """The value of an HTTP header (any case), or None."""
         wanted = name.lower().encode("latin-1")

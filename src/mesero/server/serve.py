@@ -54,6 +54,10 @@ class Arrival(msgspec.Struct, frozen=True, gc=False):
     headers: Headers | None = None
     is_shared_channel: bool = False
 
+    def __repr__(self) -> str:
+        # Without headers, which hold secrets, and without what was said.
+        return f"Arrival({type(self.message).__name__}, request_id={self.request_id!r})"
+
 
 async def serve(server: Server, arrival: Arrival, reply: Reply) -> None:
     """Serve one request from its first byte to its answer."""

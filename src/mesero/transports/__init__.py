@@ -52,6 +52,11 @@ class HttpFacts(msgspec.Struct, frozen=True, kw_only=True):
     event_id: str | None = None
     retry_ms: int | None = None
 
+    def __repr__(self) -> str:
+        # The values of headers are secrets often enough to be in no text that was not written for them.
+        names = ", ".join(name for name, _ in self.headers)
+        return f"HttpFacts({self.method} {self.url}, status={self.status}, headers: {names})"
+
 
 class Outgoing(msgspec.Struct, frozen=True, gc=False):
     """A request ready to send: its bytes, and what a transport has to know of it without parsing them.
