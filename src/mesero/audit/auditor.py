@@ -73,6 +73,12 @@ class Auditor:
     def receive_end(self) -> list[Finding]:
         """Judge each link as a whole: the trace is over."""
         findings: list[Finding] = []
+        connected: set[str] = set()
+        for link in reversed(self.links.values()):
+            # A client that changes the transport opens another link to the same target.
+            link.is_replaced = not link.is_connected() and link.target in connected
+            if link.is_connected() and link.target:
+                connected.add(link.target)
         for link in self.links.values():
             evidence = Evidence(link, None, "end")
             if link.current is not None:

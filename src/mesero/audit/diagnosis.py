@@ -161,6 +161,8 @@ def diagnose_link(link: LinkState) -> list[Diagnosis]:
     """The cause of each symptom that a link shows, one for each, once the auditor has seen its end."""
     load_causes()
     found: list[Diagnosis] = []
+    if link.is_replaced:
+        return found
     for prefix, symptom in SYMPTOMS.items():
         for each in CAUSES.values():
             if each.code.partition("-")[0] != prefix:

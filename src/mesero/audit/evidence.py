@@ -28,6 +28,7 @@ REVISION_KEY = f"{_PREFIX}protocolVersion"
 CAPABILITIES_KEY = f"{_PREFIX}clientCapabilities"
 SUBSCRIPTION_KEY = f"{_PREFIX}subscriptionId"
 
+_ONLY_NEWER_CODES = frozenset({-32020, -32021, -32022})
 _MAX_QUOTED_CHARS = 60
 
 
@@ -117,6 +118,15 @@ class Evidence:
     def is_http(self) -> bool:
         """Whether HTTP carried it, as far as the trace says."""
         return self.exchange is not None
+
+    @property
+    def is_refused_probe(self) -> bool:
+        """Whether it is what an older server says to the first request of a newer client.
+
+        By that the server does not speak the newer revision, so it is not held to it.
+        """
+        is_refusal = self.kind == "error" or (self.exchange is not None and self.exchange.status >= 300)
+        return self.about == "server/discover" and is_refusal and self.code not in _ONLY_NEWER_CODES
 
     def is_redacted(self, part: str) -> bool:
         """Whether a secret was replaced in this part of the message: then its values prove nothing."""

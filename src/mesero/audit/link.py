@@ -55,7 +55,8 @@ def find_id_key(value: object) -> IdKey | None:
 class Exchange(msgspec.Struct, kw_only=True):
     """One HTTP request and its answer. ``number`` is that of the trace, or negative when it has none.
 
-    ``is_old_sse`` is true of what belongs to the HTTP+SSE transport of 2024-11-05.
+    ``asked`` is the request in it, ``answers`` the server's request that it answers, ``completes`` the
+    handshake that it ends. ``is_old_sse`` is true of what belongs to the HTTP+SSE transport of 2024-11-05.
     """
 
     number: int
@@ -66,6 +67,8 @@ class Exchange(msgspec.Struct, kw_only=True):
     headers: dict[str, str] = {}
     repeated: tuple[str, ...] = ()
     asked: Asked | None = None
+    answers: Asked | None = None
+    completes: Handshake | None = None
     kind: str = ""
     era: Era = ""
     revision: str = ""
@@ -240,6 +243,7 @@ class LinkState:
         self.runs: deque[Run] = deque(maxlen=_FEW)
         self.statuses: BoundedDict[str, deque[tuple[float, int]]] = BoundedDict(_FEW)
         self.last_long_line = 0
+        self.is_replaced = False
         self._begin_run()
 
     def _begin_run(self) -> None:
@@ -274,6 +278,28 @@ class LinkState:
         key = find_id_key(asked.id)
         if key is not None and self.open.get((asked.direction, key)) is asked:
             del self.open[asked.direction, key]
+
+    def take_back(self, exchange: Exchange) -> None:
+        """What was posted never arrived, and may come again as it was."""
+        asked, answered = exchange.asked, exchange.answers
+        handshake = self.handshake_for(exchange.session)
+        key = find_id_key(asked.id) if asked is not None else None
+        if asked is not None and handshake is not None and key is not None:
+            handshake.ids.pop(key, None)
+        if self.probe is asked:
+            self.probe = None
+        if exchange.completes is not None:
+            exchange.completes.is_done = False
+        key = find_id_key(answered.id) if answered is not None else None
+        if answered is not None and key is not None:
+            answered.is_answered = False
+            self.answered.pop((answered.direction, key), None)
+            self.open[answered.direction, key] = answered
+
+    def is_connected(self) -> bool:
+        """Whether client and server have come to understand each other, by whatever way."""
+        shake = self.current
+        return self.modern_answers > 0 or (shake is not None and shake.is_answered and not shake.is_refused)
 
     def listing_of(self, method: str) -> Listing:
         """The state of one list."""

@@ -29,6 +29,8 @@ __all__ = [
 ]
 
 _MAX_STATUSES: Final = 20
+_UNDELIVERED: Final = frozenset({301, 302, 307, 308, 401, 403, 429, 503})
+"""After these the same message is sent again: to another address, with other credentials, or later."""
 _MAX_TEXT_CHARS: Final = 400
 
 
@@ -39,6 +41,12 @@ def remember_http_request(evidence: Evidence) -> None:
         link.resource = exchange.url
     if "authorization" in exchange.headers and exchange.url == link.resource:
         link.authorized_agents[exchange.headers.get("user-agent", "")] = evidence.seq
+    if exchange.method == "DELETE" and exchange.session:
+        # Whoever ends its session wants no answers any more.
+        # https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management
+        for asked in link.open.values():
+            if asked.exchange is not None and asked.exchange.session == exchange.session:
+                asked.cancelled_t = evidence.t
 
 
 def remember_http_answer(evidence: Evidence) -> None:
@@ -48,6 +56,8 @@ def remember_http_answer(evidence: Evidence) -> None:
         # HTTP has answered in place of the server; no message will come.
         exchange.asked.is_answered = True
         link.close(exchange.asked)
+    if exchange.status in _UNDELIVERED and evidence.message is None:
+        link.take_back(exchange)
     token = exchange.headers.get("authorization")
     if exchange.status == 401 and token:
         link.refused_tokens[token] = evidence.seq

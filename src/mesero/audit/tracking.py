@@ -190,6 +190,8 @@ def _remember_answer(evidence: Evidence) -> None:
     if asked is None:
         return
     key = find_id_key(asked.id)
+    if evidence.exchange is not None and evidence.direction == "c2s":
+        evidence.exchange.answers = asked
     asked.is_answered = True
     link.close(asked)
     if key is not None:
@@ -314,9 +316,7 @@ def _remember_notification(evidence: Evidence) -> None:
     if evidence.exchange is not None and evidence.direction == "s2c":
         evidence.exchange.messages += 1
     if method == "notifications/initialized":
-        handshake = link.handshake_for(evidence.exchange.session if evidence.exchange else "")
-        if handshake is not None and evidence.direction == "c2s":
-            handshake.is_done = True
+        _finish_handshake(evidence)
     elif method == "notifications/progress":
         token = find_id_key(params.get("progressToken"))
         value = params.get("progress")
@@ -333,6 +333,16 @@ def _remember_notification(evidence: Evidence) -> None:
         key = find_id_key(evidence.meta.get(SUBSCRIPTION_KEY))
         if key is not None and key in link.listens:
             link.listens[key].is_acknowledged = True
+
+
+def _finish_handshake(evidence: Evidence) -> None:
+    exchange = evidence.exchange
+    handshake = evidence.link.handshake_for(exchange.session if exchange is not None else "")
+    if handshake is None or evidence.direction != "c2s":
+        return
+    if exchange is not None and not handshake.is_done:
+        exchange.completes = handshake
+    handshake.is_done = True
 
 
 def _remember_cancelling(evidence: Evidence) -> None:

@@ -219,7 +219,7 @@ def _long_line(link: LinkState) -> Iterator[Proof]:
     ),
 )
 def _died_at_work(link: LinkState) -> Iterator[Proof]:
-    waiting = _waiting(link)
+    waiting = [asked for asked in _waiting(link) if asked.cancelled_t is None]
     if waiting and link.answers and _is_gone(link) and not _client_closed_first(link):
         one = waiting[0]
         what = f"`{short(one.method, quoted=False)}` {short(one.name)} (id {short(one.id)})"

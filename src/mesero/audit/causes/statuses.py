@@ -153,7 +153,7 @@ def _endpoint_event(link: LinkState) -> bool:
 def _old_transport(link: LinkState) -> Iterator[Proof]:
     refused = [each for each in link.refusals if each.status in (404, 405) and each.method == "POST"]
     # A client that goes on with the old transport by itself has no problem.
-    if refused and _endpoint_event(link) and not link.answers:
+    if refused and _endpoint_event(link) and not link.is_connected():
         text = f"POST was answered with {refused[0].status}, and GET began with an endpoint event"
         yield Proof(text, (refused[0].seq, link.found["DEP-005"][0]))
 
@@ -175,6 +175,8 @@ def _old_transport(link: LinkState) -> Iterator[Proof]:
 def _hidden_failure(link: LinkState) -> Iterator[Proof]:
     first = link.refusals[0] if link.refusals else None
     fallback = [each for each in link.refusals if each.status == 405 and each.method == "GET"]
+    if link.is_connected():
+        return
     if first is not None and fallback and first.kind and first.status not in (404, 405):
         yield Proof(f"the first attempt was answered with {first.status}; the 405 is expected", (first.seq,))
 

@@ -88,7 +88,7 @@ def _not_202(evidence: Evidence) -> Iterator[Fault | str]:
     fails=trace(posted(asked("x/y")), replied(failed(-32601))),
 )
 def _not_404(evidence: Evidence) -> Iterator[Fault | str]:
-    if evidence.code == -32601:
+    if evidence.code == -32601 and not (evidence.is_refused_probe and not evidence.link.modern_answers):
         yield from _status_fault(evidence, 404)
 
 

@@ -142,7 +142,11 @@ _DRAFTS: Final = frozenset({-32001, -32002, -32003, -32004})
     fails=trace(_CALL, fail(-32000)),
 )
 def _vague_code(evidence: Evidence) -> Iterator[Fault | str]:
-    if -32019 <= evidence.code <= -32000 and evidence.code not in _DRAFTS:
+    if (
+        -32019 <= evidence.code <= -32000
+        and evidence.code not in _DRAFTS
+        and not (evidence.is_refused_probe and not evidence.link.modern_answers)
+    ):
         yield f"{evidence.what} has the code {evidence.code}"
 
 
@@ -234,6 +238,9 @@ def _silent_failure(evidence: Evidence) -> Iterator[Fault | str]:
 def _unanswered(evidence: Evidence) -> Iterator[Fault | str]:
     link = evidence.link
     if not link.closed and link.exit is None:
+        return
+    if "c2s" in link.closed and link.closed["c2s"] <= link.closed.get("s2c", link.closed["c2s"]):
+        # Whoever closes the connection first has given up what is open.
         return
     for (direction, _), asked in link.open.items():
         is_long = asked.method == "subscriptions/listen"

@@ -191,7 +191,12 @@ def _leaks(evidence: Evidence) -> Iterator[Fault | str]:
     ),
 )
 def _mints(evidence: Evidence) -> Iterator[Fault | str]:
-    if evidence.exchange is not None and "mcp-session-id" in evidence.exchange.answer_headers:
+    is_newer = evidence.link.modern_answers > 0 or "resultType" in evidence.result
+    if (
+        evidence.exchange is not None
+        and "mcp-session-id" in evidence.exchange.answer_headers
+        and (is_newer or evidence.about != "server/discover")
+    ):
         yield "the answer carries Mcp-Session-Id"
 
 
@@ -276,5 +281,8 @@ def _resumes(evidence: Evidence) -> Iterator[Fault | str]:
 )
 def _event_ids(evidence: Evidence) -> Iterator[Fault | str]:
     http = getattr(evidence.line, "http", None)
-    if evidence.is_http and isinstance(getattr(http, "event_id", None), str):
+    exchange = evidence.exchange
+    if exchange is None or exchange.is_old_sse:
+        return
+    if isinstance(getattr(http, "event_id", None), str):
         yield f"{evidence.what} came in an event with an id"
