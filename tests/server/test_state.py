@@ -151,3 +151,10 @@ def test_a_key_has_the_length_of_one():
 def test_a_state_larger_than_the_limit_is_refused_with_advice():
     with pytest.raises(InternalError, match="keep it in a store"):
         Sealer().seal(RoundState({}, {"big": "x" * 33_000}), BINDING)
+
+
+def test_a_set_in_a_principal_has_no_order():
+    one, other = set([0, 8]), set([8, 0])  # noqa: C405  (a literal would not keep the order of insertion)
+    assert list(one) != list(other)
+    principals = [{"name": "ana", "scopes": scopes} for scopes in (one, other)]
+    assert len({binding_for(principal, "tools/call", PARAMS) for principal in principals}) == 1

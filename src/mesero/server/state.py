@@ -60,7 +60,8 @@ def identity_of(principal: Any) -> list[Any]:
     """
     kind = type(principal)
     try:
-        return [kind.__qualname__, msgspec.to_builtins(principal)]
+        # Sets have another order in each process.
+        return [kind.__qualname__, msgspec.to_builtins(principal, order="sorted")]
     except TypeError:
         text = repr(principal)
         if f" at {hex(id(principal))}" in text:
