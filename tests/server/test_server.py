@@ -106,3 +106,8 @@ def test_an_exception_is_logged_with_its_traceback():
 
 def test_an_asgi_application_is_made_of_a_server():
     assert callable(mesero.Server("s").asgi(path="/x"))
+
+
+def test_the_log_shows_what_a_terminal_would_obey(capsys):
+    mesero.Server("s").log("a\x1b[2Jb\r\x9bc\u202e\n\tü")
+    assert capsys.readouterr().err == "a\\x1b[2Jb\\x0d\\x9bc\\u202e\n\tü\n".replace("\\x0d", "\\r")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import sys
 import traceback
 import weakref
@@ -457,9 +458,14 @@ class Server:
         return HttpApp(self, path=path, **options)
 
 
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+"""What a terminal obeys, or hides: errors quote what clients sent. Line ends and tabs are wanted."""
+
+
 def _given(value: str | None) -> str | UnsetType:
     return UNSET if value is None else value
 
 
 def _log_to_stderr(text: str) -> None:
+    text = _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
     print(text, file=sys.stderr, flush=True)  # noqa: T201  (the operator's channel)
