@@ -178,6 +178,21 @@ async def test_a_server_that_asks_without_end_is_refused(monkeypatch):
     assert server.answers[2]["error"]["code"] == -32603
 
 
+async def test_a_server_that_floods_us_is_not_answered_any_more(monkeypatch):
+    monkeypatch.setattr(answering, "_MAX_TASKS", 2)
+    never = asyncio.Event()
+    async with open_session(asked={"elicit": lambda _: never.wait()}) as (caller, server):
+        for number in range(2):
+            server.side.ask(number, "elicitation/create", **FORM)
+        server.side.ask(2, "ping")
+        await caller.ping()
+        assert server.answers == {}
+        server.side.note("notifications/cancelled", requestId=0)
+        await caller.ping()
+        server.side.ask(3, "ping")
+        await until(lambda: 3 in server.answers)
+
+
 # --- its end ---
 
 

@@ -351,6 +351,24 @@ async def test_a_call_whose_messages_nobody_reads_is_given_up(wire, monkeypatch)
     assert wire.peer.messages[-1]["params"]["requestId"] == 1
 
 
+async def test_a_call_whose_unread_messages_are_too_large_is_given_up(wire, monkeypatch):
+    monkeypatch.setattr(stream, "_MAX_BACKLOG_BYTES", 3000)
+    exchange = wire.ask(1)
+    progress = {"method": "notifications/progress", "params": {"progressToken": 1, "message": "x" * 1000}}
+    for _ in range(4):
+        for _ in range(2):
+            wire.peer.write(progress)
+        await turns()
+        for _ in range(2):
+            await answer_to(exchange)
+    for _ in range(4):
+        wire.peer.write(progress)
+    await turns()
+    for _ in range(3):
+        await answer_to(exchange)
+    assert "3 messages for any (id 1) wait unread" in await failure_of(exchange)
+
+
 # --- writing ---
 
 

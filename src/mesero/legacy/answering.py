@@ -39,6 +39,8 @@ __all__ = ["Answering", "Session"]
 
 _MAX_OPEN: Final = 1000
 """Questions that may be open at once: a server that asks more than that does not wait for answers."""
+_MAX_TASKS: Final = 10_000
+"""Questions and pings that may be under way, their answers included; over HTTP each of those is a request."""
 _SEND_WAIT_S: Final = 30.0
 
 _log = logging.getLogger("mesero")
@@ -88,6 +90,9 @@ class Answering:
 
     def take(self, session: Session, request: Request) -> None:
         """Answer a question of the server, in a task of its own."""
+        if len(self._tasks) >= _MAX_TASKS:
+            _log.debug("%s (id %r) is not answered: too many are under way", request.method, request.id)
+            return
         task = asyncio.get_running_loop().create_task(self._answer(session, request))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)

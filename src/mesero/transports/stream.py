@@ -47,6 +47,10 @@ _MAX_BACKLOG = 100_000
 up."""
 
 
+_MAX_BACKLOG_BYTES = 256 * 1024 * 1024
+"""How much of them may wait, in bytes."""
+
+
 class StreamExchange(msgspec.Struct, eq=False):
     """One request on the shared channel: where it was sent, its id and its method."""
 
@@ -56,12 +60,15 @@ class StreamExchange(msgspec.Struct, eq=False):
     is_over: bool = False
     _waiter: asyncio.Future[Received] | None = None
     _backlog: deque[Received] | None = None
+    _backlog_bytes: int = 0
     _error: MeseroError | None = None
 
     async def receive(self) -> Received:
         """See `mesero.transports.Exchange.receive`."""
         if self._backlog:
-            return self._backlog.popleft()
+            first = self._backlog.popleft()
+            self._backlog_bytes -= len(first.raw)
+            return first
         if self._error is not None:
             raise self._error
         self._waiter = waiter = asyncio.get_running_loop().create_future()
@@ -81,11 +88,11 @@ class StreamExchange(msgspec.Struct, eq=False):
         waiter = self._waiter
         if waiter is not None and not waiter.done():
             waiter.set_result(received)
-        elif self._backlog is not None and len(self._backlog) >= _MAX_BACKLOG:
+        elif self._backlog is not None and self._is_backlog_full:
             self._stream.give_up(self.id, "nobody reads what is sent for it")
             self.fail(
                 ProtocolError(
-                    f"{_MAX_BACKLOG} messages for {self.method} (id {self.id!r}) wait unread; "
+                    f"{len(self._backlog)} messages for {self.method} (id {self.id!r}) wait unread; "
                     "it was given up",
                     where=self._stream.target,
                 )
@@ -93,9 +100,15 @@ class StreamExchange(msgspec.Struct, eq=False):
         else:
             self._keep(received, is_first=False)
 
+    @property
+    def _is_backlog_full(self) -> bool:
+        count = 0 if self._backlog is None else len(self._backlog)
+        return count >= _MAX_BACKLOG or self._backlog_bytes >= _MAX_BACKLOG_BYTES
+
     def _keep(self, received: Received, *, is_first: bool) -> None:
         if self._backlog is None:
             self._backlog = deque()
+        self._backlog_bytes += len(received.raw)
         if is_first:
             self._backlog.appendleft(received)
         else:
