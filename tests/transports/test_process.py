@@ -97,6 +97,15 @@ async def test_a_relative_program_is_looked_for_from_the_working_directory(tmp_p
     assert owner.stdout == b"started\n"
 
 
+async def test_a_program_in_the_own_working_directory_is_found_without_another(started, tmp_path, monkeypatch):
+    (tmp_path / "own-server").write_text("#!/bin/sh\necho started\n")
+    (tmp_path / "own-server").chmod(0o755)
+    monkeypatch.chdir(tmp_path)
+    process, owner = await started(["./own-server"])
+    await ended(process)
+    assert owner.stdout == b"started\n"
+
+
 async def test_an_unknown_program_is_named_with_the_path_it_was_looked_for_in(started):
     with pytest.raises(LaunchError, match=r"'no-such-program' was not found.*PATH='[^']+'"):
         await started(["no-such-program"])

@@ -348,7 +348,8 @@ async def spawn(
 def _find_program(name: str, path: str | None, cwd: str | os.PathLike[str] | None, where: str) -> str:
     # A name with a folder in it is looked for from the working directory of the server, as the system does.
     place = Path(cwd or "", name) if Path(name).name != name else None
-    program = shutil.which(name if place is None else place, path=path)
+    # Absolute, since "./server" without its dot would be looked for in PATH.
+    program = shutil.which(name if place is None else place.absolute(), path=path)
     if program is not None:
         return str(Path(program).absolute())
     if place is not None:

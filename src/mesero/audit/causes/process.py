@@ -47,6 +47,9 @@ _TOOL: Final = {"name": "x", "inputSchema": {"type": "object"}}
 _LIST: Final = {"tools": [], "ttlMs": 0, "cacheScope": "private"}
 
 
+_MAX_WORDS_CHARS: Final = 200
+
+
 def _command(link: LinkState) -> tuple[str, ...]:
     return link.spawn.command if link.spawn is not None else ()
 
@@ -65,8 +68,9 @@ def _is_gone(link: LinkState) -> bool:
 
 
 def _last_words(link: LinkState) -> str:
-    words = [line for line in link.stderr if line.strip()][-3:]
-    return f"; its last words on stderr: {short(' | '.join(words), quoted=False)}" if words else ""
+    """The last line of stderr: that of a traceback names the error."""
+    words = [line.strip() for line in link.stderr if line.strip()][-1:]
+    return f"; its last words on stderr: {words[0][:_MAX_WORDS_CHARS]}" if words else ""
 
 
 def _waiting(link: LinkState) -> list[Asked]:
