@@ -97,7 +97,7 @@ async def test_a_relative_program_is_looked_for_from_the_working_directory(tmp_p
     assert owner.stdout == b"started\n"
 
 
-async def test_a_program_in_the_own_working_directory_is_found_without_another(started, tmp_path, monkeypatch):
+async def test_a_program_in_the_own_working_directory_is_found(started, tmp_path, monkeypatch):
     (tmp_path / "own-server").write_text("#!/bin/sh\necho started\n")
     (tmp_path / "own-server").chmod(0o755)
     monkeypatch.chdir(tmp_path)
