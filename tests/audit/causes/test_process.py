@@ -3,7 +3,20 @@
 import pytest
 
 from mesero.audit.diagnosis import diagnose
-from mesero.audit.examples import answer, ask, eof, exited, old_answer, old_ask, shake, spawned, trace, wait
+from mesero.audit.examples import (
+    answer,
+    ask,
+    eof,
+    exited,
+    old_answer,
+    old_ask,
+    shake,
+    spawned,
+    stderr,
+    tell,
+    trace,
+    wait,
+)
 from tests.audit.judging import causes_of, codes_of
 
 LIST = {"tools": [{"name": "a", "inputSchema": {"type": "object"}}]}
@@ -55,3 +68,34 @@ def test_the_end_of_a_process_is_told_in_words():
     assert "signal 9" in diagnose(trace(*call, exited(None, signal=9)))[0].cause
     assert "code 3" in diagnose(trace(*call, exited(3)))[0].cause
     assert "closed its output" in diagnose(trace(*call, eof()))[0].cause
+
+
+def cancelled(*after):
+    return trace(
+        spawned("server"),
+        *shake(),
+        old_ask("tools/call", {"name": "slow"}),
+        tell("notifications/cancelled", {"requestId": 1}, "c2s"),
+        *after,
+    )
+
+
+def test_a_server_that_answers_after_a_cancellation_did_not_die_of_it():
+    went_on = [old_ask("ping", id=2), old_answer({}, id=2), old_ask("ping", id=3), eof(), exited(1)]
+
+    assert codes_of(cancelled(*went_on)) == ["CLOSED-7"]
+    assert codes_of(cancelled(old_ask("ping", id=2), eof(), exited(0))) == ["CLOSED-7"]
+
+
+def test_the_last_words_are_what_is_inside_a_drawn_group():
+    group = [stderr("  | anyio.BrokenResourceError"), stderr("  +-----------")]
+    (found,) = diagnose(cancelled(old_ask("ping", id=2), *group, eof(), exited(1)))
+
+    assert found.code == "CLOSED-9"
+    assert found.cause.endswith("its last words on stderr: anyio.BrokenResourceError")
+
+
+def test_a_client_that_went_on_without_an_answer_waits_for_it_no_more():
+    lines = [*shake(), old_ask("tools/call", {"name": "slow"}), old_ask("ping", id=2), old_answer({}, id=2)]
+
+    assert codes_of(trace(*lines, eof("c2s"), eof(), exited(0))) == []

@@ -25,6 +25,7 @@ from mesero.audit.examples import (
     shake,
     spawned,
     stderr,
+    tell,
     trace,
     wait,
     wrote,
@@ -68,8 +69,9 @@ def _is_gone(link: LinkState) -> bool:
 
 
 def _last_words(link: LinkState) -> str:
-    """The last line of stderr: that of a traceback names the error."""
-    words = [line.strip() for line in link.stderr if line.strip()][-1:]
+    """The last line of stderr: that of a traceback names the error. Without what is drawn around groups."""
+    words = [line.strip(" |+-\t") for line in link.stderr]
+    words = [line for line in words if line][-1:]
     return f"; its last words on stderr: {words[0][:_MAX_WORDS_CHARS]}" if words else ""
 
 
@@ -212,6 +214,32 @@ def _long_line(link: LinkState) -> Iterator[Proof]:
 
 
 @cause(
+    "CLOSED-9",
+    "The server died of a cancellation",
+    phase="operation",
+    blame="server",
+    confidence="likely",
+    fix="Update the server and its SDK; until then give calls more time, so that none is cancelled.",
+    example=trace(
+        *[spawned("server"), *shake(), old_ask("tools/call", {"name": "slow"})],
+        *[tell("notifications/cancelled", {"requestId": 1}, "c2s"), old_ask("ping", id=2), eof(), exited(1)],
+    ),
+)
+def _died_of_cancelling(link: LinkState) -> Iterator[Proof]:
+    waiting = [asked for asked in _waiting(link) if asked.cancelled_t is None]
+    given_up = link.given_up[-1] if link.given_up else None
+    if given_up is None or given_up.cancelled_t is None or not _is_gone(link) or _client_closed_first(link):
+        return
+    is_last = link.last_answer_seq < given_up.seq and all(one.t >= given_up.cancelled_t for one in waiting)
+    if waiting and is_last and not (link.exit is not None and link.exit.code == 0):
+        what = f"`{short(given_up.method, quoted=False)}` {short(given_up.name)} (id {short(given_up.id)})"
+        yield Proof(
+            f"the server {_ending(link)} at the first message after {what} was cancelled{_last_words(link)}",
+            (given_up.seq, waiting[0].seq, _seqs(link)[-1]),
+        )
+
+
+@cause(
     "CLOSED-7",
     "The server died while a request was open",
     phase="operation",
@@ -239,7 +267,9 @@ def _died_at_work(link: LinkState) -> Iterator[Proof]:
     example=trace(spawned("server"), ask("tools/list"), answer(_LIST), _CALL, eof("c2s"), eof(), exited(0)),
 )
 def _closed_by_client(link: LinkState) -> Iterator[Proof]:
-    waiting = [asked for asked in _waiting(link) if asked.cancelled_t is None]
+    # What was asked before the last answer came is nothing that the client still waited for.
+    last = link.last_answered.seq if link.last_answered is not None else 0
+    waiting = [asked for asked in _waiting(link) if asked.cancelled_t is None and asked.seq > last]
     if waiting and _client_closed_first(link):
         text = (
             f"the client closed the server's stdin while `{short(waiting[0].method, quoted=False)}` was open"
