@@ -1,0 +1,142 @@
+"""``mesero doctor``: what is wrong with a server, whose fault it is, what to do. Line one is the answer."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from mesero.cli.connection import Connection, connecting
+from mesero.cli.exits import AUTHORIZE, DISCONNECTED, DONE, FAILED, PROTOCOL, TIMEOUT
+from mesero.cli.printing import Output, safe_line
+from mesero.doctor import Check, Diagnosis, Report, examine
+from mesero.errors import UsageError
+
+__all__ = ["EXAMPLES", "USAGE", "command", "exit_code_of", "lines_of"]
+
+USAGE = "[TARGET] [-- COMMAND...]"
+
+EXAMPLES = """\
+  mesero doctor https://example.com/mcp
+  mesero doctor -- npx -y @modelcontextprotocol/server-everything
+  mesero doctor github
+  mesero doctor --json --trace visit.jsonl -- python server.py
+"""
+
+_DEFAULT_S = 30.0
+_AT_FAULT = {
+    "client": "the client's side: its configuration or its machine",
+    "server": "the server",
+    "intermediary": "something between client and server",
+    "unknown": "not clear",
+}
+_MARKS = {"ok": "+", "warning": "!", "failed": "x", "not reached": ".", "skipped": "-"}
+_VERDICTS = {"ok": "OK", "degraded": "DEGRADED", "broken": "BROKEN"}
+
+
+@connecting
+def command(
+    connection: Connection,
+    target: Annotated[
+        list[str] | None, typer.Argument(metavar="[TARGET]", help="A URL, or a configured server's name.")
+    ] = None,
+) -> None:
+    """Say what is wrong with a server, whose fault it is, and what to do. Tools are not called."""
+    found, rest = connection.take_target(target)
+    if rest:
+        raise UsageError(f"{rest[0]!r} is one word too many")
+    if found.kind == "file":
+        raise UsageError(
+            "a Python file with a Server in it is started by a command, like any other server",
+            fix=f"mesero doctor -- mesero serve {found.value}",
+        )
+    timeout_s = _DEFAULT_S if connection.options.timeout is None else connection.options.timeout
+    if timeout_s <= 0:
+        raise UsageError("--timeout is a number of seconds above 0")
+    options, output = connection.options, connection.output
+    is_url = found.kind == "url"
+    report = asyncio.run(
+        examine(
+            found.value,
+            env=None if is_url else connection.env(),
+            cwd=None if is_url else connection.cwd(),
+            headers=connection.headers() if is_url else None,
+            timeout_s=timeout_s,
+            trace=None if options.trace is None else Path(options.trace),
+            watch=_progress_on(output),
+        )
+    )
+    if output.as_json:
+        output.give(report)
+    else:
+        output.say("\n".join(lines_of(report)))
+    raise typer.Exit(exit_code_of(report))
+
+
+def _progress_on(output: Output) -> Callable[[Check], None] | None:
+    if not output.is_terminal:
+        return None
+    return lambda check: output.note(f"{_MARKS[check.status]} {check.name}")
+
+
+def exit_code_of(report: Report) -> int:
+    """The exit code that a report ends the process with."""
+    if report.verdict == "ok":
+        return DONE
+    if report.verdict == "degraded" or not report.diagnoses:
+        return FAILED
+    first = report.diagnoses[0]
+    if first.code.startswith(("AUTH-", "S401")):
+        return AUTHORIZE
+    if first.code in ("START-4", "START-2", "LAUNCH-9", "HTTP-12", "STREAM-1", "TIME-1", "SILENT-12"):
+        return TIMEOUT
+    if first.phase == "launch" or first.code.startswith(("HTTP-", "CONNECT-", "S4", "PAGE")):
+        return DISCONNECTED
+    return PROTOCOL
+
+
+# -- text ----------------------------------------------------------------------------------------------------
+
+
+def lines_of(report: Report) -> list[str]:
+    """The report for people; the first line is the answer."""
+    lines = [_answer_of(report)]
+    for number, each in enumerate(report.diagnoses):
+        lines += _diagnosis_lines(each, is_first=number == 0)
+    lines += ["", f"Checks of {safe_line(report.target)} ({report.took_s:.1f} s)"]
+    for check in report.checks:
+        lines += _check_lines(check)
+    return lines
+
+
+def _answer_of(report: Report) -> str:
+    if report.diagnoses:
+        first = report.diagnoses[0]
+        return f"{_VERDICTS[report.verdict]}: {first.title}: {safe_line(first.cause)}"
+    info = report.server
+    name = " ".join(part for part in (info.name, info.version) if part) if info is not None else "the server"
+    speaks = f"speaks {report.revision} ({report.era})"
+    return f"{_VERDICTS[report.verdict]}: {safe_line(name)} {speaks}; nothing is wrong"
+
+
+def _diagnosis_lines(each: Diagnosis, *, is_first: bool) -> list[str]:
+    head = [] if is_first else ["", f"Also: {each.title}: {safe_line(each.cause)}"]
+    lines = [
+        *head,
+        f"  fix: {safe_line(each.fix)}",
+        f"  at fault: {_AT_FAULT[each.blame]} ({each.confidence}, {each.phase}, {each.code})",
+    ]
+    return [*lines, *(f"  | {safe_line(text)}" for text in each.evidence)]
+
+
+def _check_lines(check: Check) -> list[str]:
+    first, *rest = check.evidence or ("",)
+    took = f"{check.took_s:6.2f} s" if check.status in ("ok", "warning", "failed") else " " * 8
+    status = (
+        "" if check.status in ("ok", "warning", "failed") else f"{check.status}: " if first else check.status
+    )
+    head = f"  {_MARKS[check.status]} {check.name:<13} {took}  {status}{safe_line(first)}".rstrip()
+    return [head, *(f"{'':28}{safe_line(text)}" for text in rest)]

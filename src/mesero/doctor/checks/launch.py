@@ -1,0 +1,112 @@
+"""Before a server process: its program, its environment, its working directory."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from mesero.doctor.programs import find_elsewhere, find_shim, missing_folders, unexpanded_in
+from mesero.doctor.sheet import OpenCheck, Sheet
+from mesero.transports.process import inherited_environment
+
+__all__ = ["check_command", "check_environment"]
+
+
+def check_command(
+    sheet: Sheet, command: Sequence[str], env: Mapping[str, str], cwd: str | None, *, home: Path
+) -> bool:
+    """Whether the program can be found and run; else a diagnosis says why not.
+
+    Args:
+        sheet: Takes what is seen.
+        command: The program and its arguments.
+        env: Variables that are set for it.
+        cwd: Its working directory; None for ours.
+        home: The user's home.
+    """
+    name = command[0]
+    path = inherited_environment(env).get("PATH", "")
+    with sheet.check("command") as check:
+        if cwd is not None and not Path(cwd).is_dir():
+            check.fail(f"the working directory {cwd!r} does not exist")
+            sheet.diagnose("LAUNCH-5", f"`cwd` is {cwd!r}, and there is no such folder")
+            return False
+        has_folder = Path(name).name != name
+        place = Path(cwd or "", name) if has_folder else None
+        found = shutil.which(name if place is None else str(place), path=path)
+        if found is None:
+            _miss(sheet, check, name, place, path=path, sets_path="PATH" in env, home=home)
+            return False
+        check.say(f"`{name}` is {Path(found).absolute()}")
+        if os.path.realpath(found) != str(Path(found).absolute()):
+            check.say(f"which is {os.path.realpath(found)}")
+        if found.lower().endswith((".cmd", ".bat")):
+            check.fail("it is a shim that only cmd can run")
+            sheet.diagnose("LAUNCH-8", f"`{name}` is {found}", fix=_shim_fix(name))
+            return False
+    return True
+
+
+def _shim_fix(name: str) -> str:
+    return f'"command": "cmd", "args": ["/c", "{name}", …]; keep PATHEXT and COMSPEC in the environment'
+
+
+def _miss(
+    sheet: Sheet, check: OpenCheck, name: str, place: Path | None, *, path: str, sets_path: bool, home: Path
+) -> None:
+    """The program is not there: what is the reason?"""
+    if place is not None and place.is_file():
+        check.fail(f"{place} is a file that may not be executed")
+        sheet.diagnose("LAUNCH-3", f"{place} is not executable", fix=f"chmod +x {place}")
+        return
+    first, _, rest = name.partition(" ")
+    if rest and not (place is not None and place.exists()):
+        check.fail(f"there is no program called {name!r}")
+        args = ", ".join(f'"{word}"' for word in rest.split())
+        sheet.diagnose("LAUNCH-4", f"`command` is {name!r}", fix=f'"command": "{first}", "args": [{args}]')
+        return
+    if place is not None:
+        check.fail(f"{place} does not exist")
+        sheet.diagnose("LAUNCH-2", f"{place} does not exist")
+        return
+    check.fail(f"`{name}` is not on PATH={path}")
+    shim = find_shim(name, path)
+    elsewhere = find_elsewhere(name, home, path=os.environ.get("PATH"))
+    if shim is not None:
+        sheet.diagnose("LAUNCH-8", f"PATH has only {shim}", fix=_shim_fix(name))
+    elif sets_path and missing_folders(path) and elsewhere is not None:
+        sheet.diagnose(
+            "LAUNCH-7",
+            f"`env` sets PATH to {path!r}, where `{name}` is not; it is {elsewhere}",
+            fix=f'"PATH": "{path}{os.pathsep}{Path(elsewhere).parent}", or no PATH in `env` at all',
+        )
+    elif elsewhere is not None:
+        sheet.diagnose(
+            "LAUNCH-1",
+            f"`{name}` is not on the PATH that servers are started with ({path}); it is {elsewhere}",
+            fix=f'"command": "{elsewhere}", or in `env` "PATH": "{Path(elsewhere).parent}{os.pathsep}{path}"',
+        )
+    else:
+        sheet.diagnose(
+            "LAUNCH-2",
+            f"`{name}` is neither on PATH ({path}) nor in the folders of the usual version managers",
+        )
+
+
+def check_environment(sheet: Sheet, words: Sequence[str], variables: Mapping[str, str]) -> None:
+    """Whether arguments and variables (or headers) were filled in.
+
+    Args:
+        sheet: Takes what is seen.
+        words: The arguments of a command.
+        variables: What is set for it; the headers of a URL.
+    """
+    with sheet.check("environment") as check:
+        check.say(f"set beside what is inherited: {', '.join(sorted(variables)) or 'nothing'}")
+        found = unexpanded_in(words, variables)
+        for each in found:
+            check.warn(each)
+        if found:
+            sheet.diagnose("LAUNCH-6", "; ".join(found), severity="degraded", evidence=found)

@@ -1,0 +1,41 @@
+"""What the audit says of all that passed while the doctor looked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from mesero.doctor.judging import judge
+from mesero.doctor.recording import Recording
+from mesero.doctor.sheet import Sheet
+
+__all__ = ["check_rules"]
+
+_SAID_BETTER: Final = {"LIFE-011": "PING-1", "DROPPED-1": "PING-1", "CAP-002": "CAP-1"}
+"""What the audit says → what the doctor has said already, having seen more."""
+
+
+def check_rules(sheet: Sheet, recording: Recording, failures: Sequence[str]) -> None:
+    """Let the audit judge a connection that came about.
+
+    Args:
+        sheet: Takes what is seen.
+        recording: What passed.
+        failures: Lists that could not be had: told for themselves only where nothing explains them.
+    """
+    with sheet.check("rules") as check:
+        judgement = judge(recording.lines, is_connected=True)
+        told: list[str] = []
+        for each in (*judgement.causes, *judgement.faults):
+            # A cause quotes the rule that shows it.
+            if any(each.cause in text for text in told):
+                continue
+            check.warn(f"{each.code}: {each.cause}")
+            told.append(each.cause)
+            if not sheet.has(_SAID_BETTER.get(each.code, "")):
+                sheet.add(each)
+        if failures and not told:
+            code = "LIST-2" if "does not end" in failures[0] else "LIST-1"
+            sheet.diagnose(code, failures[0], evidence=failures)
+        if check.status == "ok":
+            check.say("every message that passed keeps the rules of its revision")

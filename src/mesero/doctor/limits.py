@@ -1,0 +1,37 @@
+"""How the time of one examination is divided. Seconds throughout."""
+
+from __future__ import annotations
+
+import msgspec
+
+__all__ = ["Limits"]
+
+
+class Limits(msgspec.Struct, frozen=True):
+    """The limits that follow from the one that the user gives.
+
+    Attributes:
+        total_s: For everything, the end of the server included.
+    """
+
+    total_s: float = 30.0
+
+    @property
+    def connect_s(self) -> float:
+        """For a server to start and to answer for the first time."""
+        return self.total_s * 0.6
+
+    @property
+    def request_s(self) -> float:
+        """For one request after that, and for one step of the network."""
+        return min(10.0, self.total_s * 0.3)
+
+    @property
+    def probe_s(self) -> float:
+        """For one look at a silent process without a client."""
+        return min(3.0, self.total_s * 0.08)
+
+    @property
+    def close_s(self) -> float:
+        """For a server to exit when its stdin is closed, and again after SIGTERM."""
+        return min(2.0, self.total_s * 0.08)

@@ -1,0 +1,85 @@
+"""Where a program is, on the PATH that a server gets and in the places that version managers use.
+
+Hosts with a window do not read a shell's startup files, so the folders of nvm, mise and others are not on the
+PATH that they hand on: the usual reason for "command not found".
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+__all__ = ["UNEXPANDED", "find_elsewhere", "find_shim", "missing_folders", "unexpanded_in"]
+
+UNEXPANDED = re.compile(r"\$\{[^}\s]+\}")
+"""A variable that somebody should have filled in."""
+
+_FOLDERS = (
+    *(".local/bin", "bin", ".cargo/bin", ".bun/bin", ".deno/bin", ".volta/bin", "go/bin", ".asdf/shims"),
+    *(".local/share/mise/shims", ".pyenv/shims", ".nvm/versions/node/*/bin", "n/bin", ".npm-global/bin"),
+    *(".local/share/fnm/node-versions/*/installation/bin", ".fnm/node-versions/*/installation/bin"),
+    *(".local/share/pnpm", "Library/pnpm", ".nodenv/shims", ".rbenv/shims", ".rye/shims"),
+    *("miniconda3/bin", "anaconda3/bin", ".dotnet/tools"),
+)
+_SYSTEM_FOLDERS = (
+    "/opt/homebrew/bin",
+    "/usr/local/bin",
+    "/usr/bin",
+    "/bin",
+    "/home/linuxbrew/.linuxbrew/bin",
+    "/snap/bin",
+)
+_USUAL = ("/usr/bin", "/bin")
+
+
+def find_elsewhere(name: str, home: Path, *, path: str | None = None) -> str | None:
+    """Where a program is that this PATH does not have: on our own PATH, or in a usual place; or None.
+
+    Args:
+        name: The program, without a folder.
+        home: The user's home.
+        path: The PATH of this process.
+    """
+    found = shutil.which(name, path=path)
+    if found is not None:
+        return found
+    for folder in _FOLDERS:
+        # The newest version that is there, by its name.
+        for place in sorted(home.glob(f"{folder}/{name}"), reverse=True):
+            if os.access(place, os.X_OK) and place.is_file():
+                return str(place)
+    return shutil.which(name, path=os.pathsep.join(_SYSTEM_FOLDERS))
+
+
+def find_shim(name: str, path: str) -> str | None:
+    """A ``.cmd`` or ``.bat`` file that is all that PATH has of a program, as npm makes them on Windows."""
+    for folder in path.split(os.pathsep):
+        for ending in (".cmd", ".bat"):
+            place = Path(folder, name + ending)
+            if folder and place.is_file():
+                return str(place)
+    return None
+
+
+def missing_folders(path: str) -> list[str]:
+    """The folders of every system's PATH that are not in this one."""
+    have = path.split(os.pathsep)
+    return [each for each in _USUAL if each not in have and Path(each).is_dir()]
+
+
+def unexpanded_in(words: Sequence[str], variables: Mapping[str, str]) -> list[str]:
+    """What holds the literal text of a variable: arguments and variables, without their values.
+
+    Args:
+        words: The arguments of a command.
+        variables: Variables or headers by their names.
+    """
+    found = [f"argument {number} is {word!r}" for number, word in enumerate(words) if UNEXPANDED.search(word)]
+    for name, value in variables.items():
+        text = UNEXPANDED.search(value)
+        if text is not None:
+            found.append(f"{name} is sent as the literal text {text[0]}")
+    return found

@@ -1,0 +1,156 @@
+"""The sheet that one examination fills in: its checks in their order, and what they add up to.
+
+A check that nobody came to is "not reached". Diagnoses are kept in the order of their weight: what keeps the
+server from being used stands first, and of that what was found first.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+from msgspec.structs import replace
+
+from mesero.audit.diagnosis import Confidence
+from mesero.audit.findings import Blame
+from mesero.doctor.diagnoses import TEXTS
+from mesero.doctor.report import Check, Diagnosis, Severity, Status
+
+__all__ = ["OpenCheck", "Sheet"]
+
+_WEIGHTS: dict[Severity, int] = {"broken": 0, "degraded": 1, "note": 2}
+
+
+class OpenCheck:
+    """A check while it runs: its status is the worst that was said."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.status: Status = "ok"
+        self.evidence: list[str] = []
+
+    def say(self, text: str) -> None:
+        """Something that was seen."""
+        self.evidence.append(text)
+
+    def warn(self, text: str) -> None:
+        """Something that is not as it should be."""
+        self.evidence.append(text)
+        if self.status != "failed":
+            self.status = "warning"
+
+    def fail(self, text: str) -> None:
+        """Something that ends the examination of this layer."""
+        self.evidence.append(text)
+        self.status = "failed"
+
+    def skip(self, text: str) -> None:
+        """It does not concern this target, and why."""
+        self.evidence.append(text)
+        self.status = "skipped"
+
+
+class Sheet:
+    """What is known so far.
+
+    Args:
+        names: The checks, in their order.
+        watch: Called with each check that is over.
+        clock: Seconds that only grow.
+    """
+
+    def __init__(
+        self,
+        names: Sequence[str],
+        *,
+        watch: Callable[[Check], None] | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._checks: dict[str, Check] = {name: Check(name=name, status="not reached") for name in names}
+        self._watch = watch
+        self._clock = clock
+        self._diagnoses: list[Diagnosis] = []
+
+    @property
+    def checks(self) -> tuple[Check, ...]:
+        """All of them, in their order."""
+        return tuple(self._checks.values())
+
+    @property
+    def diagnoses(self) -> tuple[Diagnosis, ...]:
+        """All of them, the weightiest first."""
+        return tuple(sorted(self._diagnoses, key=lambda each: _WEIGHTS[each.severity]))
+
+    @property
+    def is_broken(self) -> bool:
+        """Whether it is known already why the server cannot be used."""
+        return any(each.severity == "broken" for each in self._diagnoses)
+
+    def has(self, code: str) -> bool:
+        """Whether this diagnosis was made."""
+        return any(each.code == code for each in self._diagnoses)
+
+    @contextmanager
+    def check(self, name: str) -> Iterator[OpenCheck]:
+        """Do one check; whatever ends it, what was seen until then is kept."""
+        opened = OpenCheck(name)
+        start = self._clock()
+        try:
+            yield opened
+        except BaseException as error:
+            if opened.status == "ok":
+                opened.fail(f"not finished: {type(error).__name__}")
+            raise
+        finally:
+            took_s = round(self._clock() - start, 3)
+            evidence = tuple(opened.evidence)
+            done = Check(name=name, status=opened.status, took_s=took_s, evidence=evidence)
+            self._checks[name] = done
+            if self._watch is not None:
+                self._watch(done)
+
+    def add(self, diagnosis: Diagnosis) -> None:
+        """Take a diagnosis; one of the same code counts once."""
+        if not self.has(diagnosis.code):
+            self._diagnoses.append(diagnosis)
+
+    def escalate(self, code: str) -> None:
+        """This one turned out to be what keeps the server from being used."""
+        self._diagnoses = [
+            replace(each, severity="broken") if each.code == code else each for each in self._diagnoses
+        ]
+
+    def diagnose(
+        self,
+        code: str,
+        cause: str,
+        *,
+        fix: str = "",
+        blame: Blame | None = None,
+        severity: Severity | None = None,
+        confidence: Confidence | None = None,
+        evidence: Sequence[str] = (),
+    ) -> None:
+        """Make a diagnosis: its standing text is in `mesero.doctor.diagnoses`.
+
+        Args:
+            code: One of the table's.
+            cause: What was seen in this case, a clause.
+            fix, blame, severity, confidence: Where this case differs from the table.
+            evidence: What shows it.
+        """
+        text = TEXTS[code]
+        self.add(
+            Diagnosis(
+                code=code,
+                severity=severity or text.severity,
+                phase=text.phase,
+                title=text.title,
+                cause=cause,
+                blame=blame or text.blame,
+                fix=fix or text.fix,
+                confidence=confidence or text.confidence,
+                evidence=tuple(evidence),
+            )
+        )

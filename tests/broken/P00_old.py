@@ -1,0 +1,5 @@
+"""Nothing is wrong: a server of the older era."""
+
+from lines import serve
+
+serve()

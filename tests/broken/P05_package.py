@@ -1,0 +1,6 @@
+"""Ends as a package manager does that does not find a package."""
+
+import sys
+
+sys.stderr.write("npm error code E404\nnpm error 404 Not Found - GET https://registry.npmjs.org/nothing\n")
+sys.exit(1)

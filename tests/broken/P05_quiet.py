@@ -1,0 +1,5 @@
+"""Ends at once, without a word."""
+
+import sys
+
+sys.exit(7)

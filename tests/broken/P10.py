@@ -1,0 +1,1 @@
+"""A container that got no stdin."""

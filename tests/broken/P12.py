@@ -1,0 +1,6 @@
+"""Greets on stdout."""
+
+from lines import serve
+
+print("Server running on stdio", flush=True)
+serve()

@@ -1,0 +1,5 @@
+"""Runs, and reads nothing."""
+
+import time
+
+time.sleep(60)

@@ -1,0 +1,41 @@
+from mesero.doctor.programs import find_elsewhere, find_shim, missing_folders, unexpanded_in
+
+
+def executable(place):
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_text("#!/bin/sh\n")
+    place.chmod(0o755)
+    return str(place)
+
+
+def test_the_newest_version_of_a_version_manager_is_found(tmp_path):
+    executable(tmp_path / ".nvm/versions/node/v18.0.0/bin/some-npx")
+    newest = executable(tmp_path / ".nvm/versions/node/v22.0.0/bin/some-npx")
+
+    assert find_elsewhere("some-npx", tmp_path, path=str(tmp_path)) == newest
+
+
+def test_a_file_that_cannot_be_run_is_not_taken(tmp_path):
+    executable(tmp_path / ".local/bin/some-uvx")
+    (tmp_path / ".local/bin/some-uvx").chmod(0o644)
+
+    assert find_elsewhere("some-uvx", tmp_path, path=str(tmp_path)) is None
+
+
+def test_a_shim_is_found_by_its_ending(tmp_path):
+    (tmp_path / "npx.cmd").write_text("")
+
+    assert find_shim("npx", f"/nowhere:{tmp_path}") == str(tmp_path / "npx.cmd")
+    assert find_shim("npm", str(tmp_path)) is None
+
+
+def test_folders_that_every_path_has_are_missed(tmp_path):
+    assert "/bin" in missing_folders(str(tmp_path))
+    assert missing_folders("/usr/bin:/bin") == []
+
+
+def test_unfilled_variables_are_found_without_telling_the_values():
+    found = unexpanded_in(["--key=${KEY}", "$HOME"], {"A": "secret", "B": "Bearer secret ${TOKEN}"})
+
+    assert len(found) == 2
+    assert "secret" not in "".join(found)

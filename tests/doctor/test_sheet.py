@@ -1,0 +1,73 @@
+import pytest
+
+from mesero.doctor.sheet import Sheet
+
+
+def test_what_nobody_came_to_is_not_reached():
+    sheet = Sheet(["a", "b"])
+
+    with sheet.check("a") as check:
+        check.say("seen")
+
+    assert [(each.name, each.status, each.evidence) for each in sheet.checks] == [
+        ("a", "ok", ("seen",)),
+        ("b", "not reached", ()),
+    ]
+
+
+def test_the_worst_that_was_said_is_the_status():
+    sheet = Sheet(["a"])
+
+    with sheet.check("a") as check:
+        check.fail("broken")
+        check.warn("odd")
+
+    assert sheet.checks[0].status == "failed"
+
+
+def test_a_check_that_was_interrupted_has_failed_and_keeps_its_evidence():
+    sheet = Sheet(["a"])
+
+    def interrupted():
+        with sheet.check("a") as check:
+            check.say("seen")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+
+    assert sheet.checks[0].status == "failed"
+    assert sheet.checks[0].evidence[0] == "seen"
+
+
+def test_what_keeps_the_server_from_being_used_comes_first():
+    sheet = Sheet([])
+    sheet.diagnose("SHUTDOWN-1", "first")
+    sheet.diagnose("NET-1", "second")
+    sheet.diagnose("NET-1", "again")
+
+    assert [(each.code, each.cause) for each in sheet.diagnoses] == [
+        ("NET-1", "second"),
+        ("SHUTDOWN-1", "first"),
+    ]
+    assert sheet.is_broken
+
+
+def test_a_diagnosis_can_turn_out_to_be_the_cause():
+    sheet = Sheet([])
+    sheet.diagnose("SHUTDOWN-1", "first")
+    assert not sheet.is_broken
+
+    sheet.escalate("SHUTDOWN-1")
+
+    assert sheet.is_broken
+
+
+def test_each_check_is_told_when_it_is_over():
+    told = []
+    sheet = Sheet(["a"], watch=told.append)
+
+    with sheet.check("a"):
+        assert told == []
+
+    assert told[0].name == "a"

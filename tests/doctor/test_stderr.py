@@ -1,0 +1,34 @@
+import pytest
+
+from mesero.doctor.stderr import find_last_words
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        ("ModuleNotFoundError: No module named 'mcp'", "EXIT-1"),
+        ("Error [ERR_MODULE_NOT_FOUND]: Cannot find package 'zod'", "EXIT-1"),
+        ("Error: Cannot find module '/home/u/server/dist/index.js'", "EXIT-4"),
+        ("python: can't open file '/x/server.py': [Errno 2] No such file or directory", "EXIT-4"),
+        ("Error: GITHUB_PERSONAL_ACCESS_TOKEN not set", "EXIT-2"),
+        ("KeyError: 'SLACK_BOT_TOKEN'", "EXIT-2"),
+        ("Please provide a valid API key", "EXIT-2"),
+        ("KeyError: 'HOME'", "EXIT-8"),
+        ("Usage: mcp-server-x [OPTIONS] COMMAND", "EXIT-3"),
+        ("error: unrecognized arguments: --stdoi", "EXIT-3"),
+        ("Error: connect ECONNREFUSED 127.0.0.1:5432", "EXIT-5"),
+        ("SyntaxError: Unexpected token '??='", "EXIT-6"),
+        ("OSError: [Errno 98] Address already in use", "EXIT-7"),
+        ("npm error code E404", "EXIT-9"),
+    ],
+)
+def test_common_last_words_are_understood(line, code):
+    found = find_last_words(["some other line", line, ""])
+
+    assert found is not None
+    assert (found.code, found.line) == (code, line)
+
+
+@pytest.mark.parametrize("line", ["", "starting", "Killed", "loaded 3 tools"])
+def test_other_words_say_nothing(line):
+    assert find_last_words([line]) is None
