@@ -20,7 +20,8 @@ def words(text):
 
 
 PURE = words("""
-    errors jsonrpc framing calls misfits uritemplates types revisions schemas extensions modern eras audit diagram explain
+    errors jsonrpc framing calls misfits uritemplates types revisions schemas extensions modern eras audit
+    diagram explain
     legacy.contents legacy.forms legacy.handshake legacy.methods legacy.sampling legacy.schemas legacy.shapes
     legacy.translate legacy.upwards trace.diff trace.format trace.importers.finding trace.places
     trace.redaction trace.sensitive auth.flow
