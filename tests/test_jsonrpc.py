@@ -9,12 +9,14 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from msgspec import UNSET, Raw
 
+from mesero import jsonrpc
 from mesero.errors import InvalidRequestError, ParseError, RpcError
 from mesero.jsonrpc import (
     ErrorResponse,
     Notification,
     Request,
     ResultResponse,
+    check_complexity,
     check_duplicate_members,
     check_finite,
     decode_batch,
@@ -426,3 +428,29 @@ def test_a_batch_is_its_messages(messages):
 )
 def test_what_is_no_array_of_objects_is_no_batch(raw):
     assert decode_batch(raw) is None
+
+
+def test_a_message_has_so_many_parts_and_no_more(monkeypatch):
+    monkeypatch.setattr(jsonrpc, "MAX_PARTS", 10)
+    check_complexity(b'["a,[{\\",","b","c","d" ,   1]')  # a bracket, four strings, four commas
+    with pytest.raises(InvalidRequestError, match="at most 10 strings"):
+        check_complexity(b"[[],[],[],[],[],[]]")
+    with pytest.raises(InvalidRequestError, match="at most 10 strings"):
+        check_duplicate_members(b'{"a":[1,2,3,4,5,6,7,8,9,1]}')
+
+
+@pytest.mark.parametrize("unit", [b'"', b'\\"', b"\\", b'"\\', b"{", b"1", b'"a', b'\\\\"'])
+def test_the_parts_of_anything_are_counted_in_one_pass(unit):
+    """What went back and forth would take minutes."""
+    raw = b'"' + unit * 300_000
+    for tail in (b"", b"\\", b'"'):
+        sum(1 for _ in jsonrpc._PART.finditer(raw + tail))
+
+
+def test_the_largest_message_of_one_text_is_no_complex_one():
+    check_complexity(b'{"jsonrpc":"2.0","params":"' + b"a,[{" * 2_000_000 + b'"}')
+
+
+@pytest.mark.parametrize("member", [b'{"a":1}', b"[1]", b"[]"])
+def test_an_id_that_is_a_tree_is_none(member):
+    assert find_id(b'{"id":' + member + b"}") is None

@@ -15,6 +15,7 @@ import json
 import math
 import re
 from collections import Counter
+from itertools import islice
 from typing import Any
 
 import msgspec
@@ -24,6 +25,7 @@ from mesero.errors import InvalidRequestError, ParseError, RpcError
 
 __all__ = [
     "MAX_MESSAGE_BYTES",
+    "MAX_PARTS",
     "ErrorResponse",
     "Id",
     "Message",
@@ -33,6 +35,7 @@ __all__ = [
     "Response",
     "ResultOut",
     "ResultResponse",
+    "check_complexity",
     "check_duplicate_members",
     "check_finite",
     "decode_batch",
@@ -51,6 +54,9 @@ Id = int | str
 
 MAX_MESSAGE_BYTES = 64 * 1024 * 1024
 """The largest message that is accepted by default, in bytes."""
+
+MAX_PARTS = 1_000_000
+"""How many strings, commas and brackets a message may have where it is looked at as a whole, over HTTP."""
 
 _OPEN_BRACE = ord("{")
 
@@ -106,13 +112,15 @@ class _Envelope(msgspec.Struct, gc=False):
 
 
 class _LooseId(msgspec.Struct, gc=False):
-    id: Any = UNSET
+    id: Raw | UnsetType = UNSET
 
 
 _decode_envelope = msgspec.json.Decoder(_Envelope).decode
 _decode_id = msgspec.json.Decoder(_LooseId).decode
 _decode_any = msgspec.json.Decoder().decode
 
+_PART = re.compile(rb'"[^"\\]*+(?:\\.?[^"\\]*+)*+(?:"|\Z)|[\[{,]', re.DOTALL)
+"""A string, whole or to the end of the bytes, or what begins a value. Linear in whatever it is given."""
 _PLACE = re.compile(r"\(byte (\d+)\)")
 _NOT_FINITE = re.compile(rb"NaN|Infinity")
 
@@ -230,7 +238,10 @@ def _refusal_for(raw: bytes, text: str) -> RpcError:
 def find_id(raw: bytes) -> Id | None:
     """The id of a message that was refused, when it can still be read and is a valid one."""
     try:
-        found = _decode_id(raw).id
+        member = _decode_id(raw).id
+        if member is UNSET or memoryview(member)[0] in b"[{":
+            return None  # Not even looked at: it may be a large one.
+        found = _decode_any(member)
     except (msgspec.MsgspecError, RecursionError):
         return None
     return found if isinstance(found, (int, str)) and not isinstance(found, bool) else None
@@ -258,13 +269,26 @@ def _is_canonical(raw: bytes) -> bool:
         return False
 
 
+def check_complexity(raw: bytes) -> None:
+    """Refuse JSON of more parts than `MAX_PARTS`: read as a whole, each takes far more room than its bytes.
+
+    Cheap, and it needs no valid JSON.
+
+    Raises:
+        InvalidRequestError: too many (-32600).
+    """
+    if len(raw) > MAX_PARTS and next(islice(_PART.finditer(raw), MAX_PARTS, None), None) is not None:
+        raise InvalidRequestError(f"a message has at most {MAX_PARTS} strings, commas and brackets")
+
+
 def check_duplicate_members(raw: bytes) -> None:
     """Refuse a message in which an object has a member twice: two readers could see two different messages.
 
     Raises:
-        InvalidRequestError: a member occurs twice (-32600), at any depth.
+        InvalidRequestError: a member occurs twice (-32600), at any depth; or there are too many to look at.
         ParseError: not JSON (-32700).
     """
+    check_complexity(raw)
     if _is_canonical(raw):
         return
     try:

@@ -308,3 +308,12 @@ async def test_there_is_a_limit_to_the_calls_of_a_session(monkeypatch):
 
     assert (refused.status, refused.headers["retry-after"]) == (429, "1")
     await talk.leave()
+
+
+async def test_an_array_of_very_many_parts_is_refused():
+    talk = await SseTalk(build_server().asgi(**PATHS)).open("2025-03-26")
+    refused = await talk.send(b"[" + b"{} ," * 600_000 + b"1]")
+
+    assert refused.status == 400
+    assert "at most 1000000 strings" in refused.json["error"]["message"]
+    await talk.leave()

@@ -354,3 +354,13 @@ async def test_the_end_of_the_application_ends_the_subscriptions():
     await exchange.task
 
     assert "result" in exchange.events[-1]
+
+
+@pytest.mark.parametrize(
+    "begin", [b"[", b'{"jsonrpc":"2.0","id":', b'{"jsonrpc":"2.0","id":1,"method":"x","params":{"a":']
+)
+async def test_a_body_of_very_many_parts_is_refused_before_it_is_read_as_a_whole(begin):
+    exchange = await post(request_of(), raw=begin + b"[" + b"[] ," * 500_000 + b"1]")
+
+    assert exchange.status == 400
+    assert "at most 1000000 strings" in exchange.json["error"]["message"]

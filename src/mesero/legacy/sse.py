@@ -15,7 +15,14 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import parse_qs
 
 from mesero.errors import RpcError
-from mesero.jsonrpc import Request, check_duplicate_members, decode_message, encode_error, find_id
+from mesero.jsonrpc import (
+    Request,
+    check_complexity,
+    check_duplicate_members,
+    decode_message,
+    encode_error,
+    find_id,
+)
 from mesero.legacy.event_streams import EventStore, EventStream
 from mesero.legacy.handshake import InitializeParams, read_initialize_params
 from mesero.legacy.methods import INITIALIZE
@@ -146,7 +153,11 @@ class _SseSession:
     def receive(self, body: bytes, headers: HeaderLines) -> RpcError | None:
         """Take a message; the error if it is none."""
         reply = _SseReply(self.stream)
-        if self._session.has_batches and body.lstrip()[:1] == b"[":
+        try:
+            check_complexity(body)
+        except RpcError as error:
+            return error
+        if self._session.has_batches and body[:64].lstrip()[:1] == b"[":
             self._start(self._session.serve_batch(body, reply, headers=headers))
             return None
         try:
@@ -178,6 +189,7 @@ class _SseSession:
 def _find_opening(body: bytes) -> InitializeParams | None:
     """The parameters of `initialize`, if that is what this is."""
     try:
+        check_complexity(body)
         message = decode_message(body)
         if isinstance(message, Request) and message.method == INITIALIZE:
             return read_initialize_params(message.params)

@@ -45,7 +45,14 @@ from mesero.errors import (
     UnsupportedRevisionError,
 )
 from mesero.extensions import MethodSpec
-from mesero.jsonrpc import Message, Request, check_duplicate_members, decode_message, decode_value
+from mesero.jsonrpc import (
+    Message,
+    Request,
+    check_complexity,
+    check_duplicate_members,
+    decode_message,
+    decode_value,
+)
 from mesero.modern.headers import (
     METHOD_HEADER,
     NAME_HEADER,
@@ -126,6 +133,9 @@ def parse_message(raw: bytes, *, refuse_twins: bool) -> Message:
         InvalidRequestError: -32600.
     """
     try:
+        if refuse_twins:
+            # What is refused is read as a whole as well, to say why.
+            check_complexity(raw)
         message = decode_message(raw)
         if refuse_twins:
             check_duplicate_members(raw)
