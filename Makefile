@@ -42,6 +42,7 @@ peers: .venv/.run ## our client and server against servers and clients of others
 
 bench: .venv/.dev ## our speed against the official SDK and FastMCP, as ratios in one run
 	$(BIN)/python bench/run.py
+	$(BIN)/python bench/traces.py --write docs/benchmarks-of-traces.md
 
 # --- environments ---
 
