@@ -442,3 +442,36 @@ async def test_ten_thousand_listen_at_once_and_cost_little():
     assert all("result" in end for end in ends)
     assert code == 0
     assert each_kib < 60, f"{each_kib:.1f} KiB for each listener"
+
+
+HEAD = b"POST /mcp HTTP/1.1\r\nHost: localhost\r\n"
+
+
+@pytest.mark.parametrize(
+    "beginning",
+    [
+        b"POST /",
+        HEAD + b"X: ",
+        HEAD,
+        HEAD + b"Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\nX: ",
+        HEAD + b"Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n2;x=",
+    ],
+)
+async def test_a_request_whose_head_or_trailer_has_no_end_is_cut_off(beginning):
+    pytest.importorskip("httptools")
+    more = b"X: y\r\n" * 40_000 if beginning == HEAD else b"a" * 240_000
+    async with open_http(build_server()) as url:
+        port = int(url.split(":")[2].split("/")[0])
+        _, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(beginning)
+        sent = 0
+        try:
+            async with asyncio.timeout(10):
+                while sent < 100 * len(more):
+                    writer.write(more)
+                    await writer.drain()
+                    sent += len(more)
+        except ConnectionError:
+            pass
+        assert sent < 100 * len(more)
+        writer.transport.abort()

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 __all__ = ["open_http", "run_http"]
 
 _BACKLOG = 2048
+_MAX_QUIET_BYTES = 1024 * 1024
+"""How much may come without a head that is complete, a piece of a body, or the end of a request, in bytes."""
 # Longer than clients keep idle connections, so that none is closed while a request is on its way to it.
 _IDLE_S = 75
 
@@ -185,4 +187,35 @@ def _corked_protocol() -> Any:
         def connection_made(self, transport: Any) -> None:
             super().connection_made(CorkedTransport(transport, asyncio.get_running_loop()))
 
-    return Corked
+    return _bounded(Corked) if hasattr(Corked, "on_headers_complete") else Corked
+
+
+def _bounded(protocol: Any) -> Any:
+    """A protocol of httptools that ends connections whose bytes lead to nothing.
+
+    It keeps request lines, header lines and trailers of any length, and takes ever longer for each piece: one
+    client could stop the whole server. The application's own limits hold once they are complete.
+    """
+
+    class Bounded(protocol):  # type: ignore[misc]  # which class it is turns out at run time
+        _quiet_bytes = 0
+
+        def data_received(self, data: bytes) -> None:
+            self._quiet_bytes += len(data)
+            super().data_received(data)
+            if self._quiet_bytes > _MAX_QUIET_BYTES and not self.transport.is_closing():
+                self.send_400_response("The request has more header lines than any server takes.")
+
+        def on_headers_complete(self) -> None:
+            self._quiet_bytes = 0
+            super().on_headers_complete()
+
+        def on_body(self, body: bytes) -> None:
+            self._quiet_bytes = 0
+            super().on_body(body)
+
+        def on_message_complete(self) -> None:
+            self._quiet_bytes = 0
+            super().on_message_complete()
+
+    return Bounded
