@@ -1,6 +1,7 @@
 """Each broken server at a URL: the right diagnosis comes first, and no wrong one."""
 
 import functools
+import itertools
 import json
 import socket
 import threading
@@ -58,6 +59,17 @@ def open_to_pages(method, path, headers, body):
     return honest(method, path, headers, body)
 
 
+def replicas():
+    """P77: every other request reaches a process that does not know the session."""
+    numbers = itertools.count()
+
+    def respond(method, path, headers, body):
+        known = SESSION if headers.get("Mcp-Session-Id") is None or next(numbers) % 2 else "other"
+        return honest(method, path, headers, body, session=known)
+
+    return respond
+
+
 PAGE = {"Content_Type": "text/html", "Server": "nginx"}
 CASES = [
     ("P00 legacy", honest, []),
@@ -70,6 +82,7 @@ CASES = [
     ("P70", redirecting, ["HTTP-1"]),
     ("P73", always(421, b"Invalid Host header"), ["S421-1"]),
     ("P75", functools.partial(honest, session=SESSION, unknown=503), ["SESSION-1"]),
+    ("P77", replicas(), ["SESSION-2"]),
     ("P80", cors_without_headers, ["CORS-1"]),
     ("P81 gateway", always(502, b"<html><title>502 Bad Gateway</title>", **PAGE), ["HTTP-6"]),
     ("P81 login", always(200, b"<html><title>Sign in</title>", **PAGE), ["PAGE-1"]),

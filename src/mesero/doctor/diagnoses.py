@@ -162,6 +162,18 @@ _STREAM: Final = {
         "server",
         "Speak one JSON message a line: Content-Length headers belong to the Language Server Protocol.",
     ),
+    "STREAM-3": Text(
+        "The server writes UTF-16",
+        "launch",
+        "server",
+        "Write UTF-8. Some shells convert what passes through them: start the program itself.",
+    ),
+    "STREAM-4": Text(
+        "The server writes without ever ending a line",
+        "launch",
+        "server",
+        "End each message with a newline; nothing else belongs on stdout.",
+    ),
 }
 
 _PROTOCOL: Final = {
@@ -322,7 +334,7 @@ _HTTP: Final = {
         "select era",
         "client",
         'Configure this server with the type "sse", or use its Streamable HTTP address if it has one.',
-        "degraded",
+        "note",
     ),
     "HTTP-6": Text(
         "A proxy cannot reach the server behind it",
@@ -354,14 +366,21 @@ _HTTP: Final = {
         "operation",
         "server",
         "Answer 404 to a session id that is not known, so that clients start again after a restart.",
-        "degraded",
+        "note",
+    ),
+    "SESSION-2": Text(
+        "The server does not know the session that it has just given",
+        "initialize",
+        "server",
+        "With several replicas: route by Mcp-Session-Id, or serve without sessions. Else keep the sessions.",
+        confidence="likely",
     ),
     "ORIGIN-1": Text(
         "The server answers web pages of other sites",
         "operation",
         "server",
         "Check Origin and answer 403 to foreign ones: any page in the user's browser can use this server.",
-        "degraded",
+        "note",
     ),
     "CORS-1": Text(
         "Browsers may not send the headers that MCP needs",

@@ -14,11 +14,12 @@ from typing import Any, Final, Self
 import aiohttp
 import msgspec
 
+from mesero.doctor.rawstream import PLAIN_HELLO
 from mesero.eras import MODERN_REVISIONS
 from mesero.modern.client import mirrored_headers
 from mesero.types import CLIENT_CAPABILITIES_KEY, PROTOCOL_VERSION_KEY
 
-__all__ = ["POST_HEADERS", "Fetched", "Fetcher", "discover_request"]
+__all__ = ["POST_HEADERS", "Fetched", "Fetcher", "discover_request", "initialize_request"]
 
 _MAX_BYTES: Final = 65_536
 POST_HEADERS: Final = {
@@ -135,3 +136,8 @@ def discover_request() -> tuple[dict[str, str], bytes]:
     request = {"jsonrpc": "2.0", "id": 1, "method": "server/discover", "params": {"_meta": meta}}
     mirrored = dict(mirrored_headers(revision, "server/discover", None))
     return {**POST_HEADERS, **mirrored}, json.dumps(request).encode()
+
+
+def initialize_request() -> tuple[dict[str, str], bytes]:
+    """The headers and the body of ``initialize``."""
+    return dict(POST_HEADERS), PLAIN_HELLO

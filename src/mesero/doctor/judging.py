@@ -69,18 +69,21 @@ def diagnosis_from(code: str, cause: str) -> Diagnosis:
     )
 
 
-def judge(lines: Iterable[Header | Line], *, is_connected: bool) -> Judgement:
+def judge(lines: Iterable[Header | Line], *, is_connected: bool, has_session: bool = False) -> Judgement:
     """Let the audit judge what passed.
 
     Args:
         lines: The recording.
         is_connected: Whether the connection came about: what is wrong then does not keep it from working.
+        has_session: Whether that was by the older handshake: then how the probe was refused is no matter.
     """
     auditor = Auditor()
     findings: list[Finding] = []
     for line in lines:
         findings += auditor.receive(line)
     findings += auditor.receive_end()
+    if has_session:
+        findings = [each for each in findings if each.phase != "discover"]
     causes = []
     for link in auditor.links.values():
         for each in diagnose_link(link):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import re
 import shlex
 from collections.abc import Mapping, Sequence
@@ -22,7 +23,8 @@ from mesero.doctor.sheet import Sheet
 from mesero.doctor.stderr import find_last_words
 from mesero.doctor.visit import Visit
 from mesero.errors import CallTimeoutError, DisconnectedError, MeseroError
-from mesero.trace.format import StderrLine, TextLine
+from mesero.jsonrpc import MAX_MESSAGE_BYTES
+from mesero.trace.format import NoteLine, StderrLine, TextLine
 
 __all__ = ["LOCAL_CHECKS", "LocalExamination"]
 
@@ -34,6 +36,7 @@ LOCAL_CHECKS: Final = (
 
 _INSTALLERS: Final = re.compile(r"\b(?:npm|npx|uv|uvx|pip|pnpm|yarn|bun|docker|podman|cargo|go)\b")
 _SHOWN: Final = 3
+_FEW_BYTES: Final = 16
 
 
 class LocalExamination:
@@ -92,7 +95,7 @@ class LocalExamination:
             check_tools(sheet, tools)
             await check_errors(sheet, visit)
             await check_shutdown(sheet, visit, self._recording.lines)
-            check_rules(sheet, self._recording, failures)
+            check_rules(sheet, self._recording, failures, has_session=visit.facts.era == "legacy")
         finally:
             await visit.aclose()
             end_all(visit.kin)
@@ -123,7 +126,7 @@ class LocalExamination:
         if "CLOSED-2" in codes:
             sheet.add(next(each for each in judgement.causes if each.code == "CLOSED-2"))
         elif (
-            self._find_unfilled()
+            self._find_in_stdout()
             or self._find_in_words(error, codes)
             or (isinstance(error, CallTimeoutError) and await self._find_silence(visit, codes))
         ):
@@ -145,11 +148,18 @@ class LocalExamination:
         """Whether the cause only says that nothing came, and a broken rule says what came instead."""
         return bool(faults) and causes[0].code == "START-4" and error is not None
 
-    def _find_unfilled(self) -> bool:
-        """An unexpanded variable explains most failures of a server that has one."""
-        for each in self._sheet.diagnoses:
-            if each.code == "LAUNCH-6":
-                self._sheet.escalate("LAUNCH-6")
+    def _find_in_stdout(self) -> bool:
+        """Whether what stands on stdout in place of messages says why none is understood."""
+        for line in self._recording.lines:
+            if isinstance(line, NoteLine) and "only its beginning is kept" in line.text:
+                size = MAX_MESSAGE_BYTES // 2**20
+                self._sheet.diagnose("STREAM-4", f"{size} MiB came without the end of a line")
+                return True
+            if not isinstance(line, TextLine) or line.dir != "s2c":
+                continue
+            raw = line.raw.encode() if isinstance(line.raw, str) else base64.b64decode(str(line.b64))
+            if raw.count(0) * 3 > len(raw) > _FEW_BYTES:
+                self._sheet.diagnose("STREAM-3", f"every other byte of its output is 0: {raw[:40]!r}")
                 return True
         return False
 
@@ -169,6 +179,10 @@ class LocalExamination:
             return False
         words = self._words()
         found = find_last_words(words)
+        # A server that misses a setting, or says nothing that is understood, may have got one unexpanded.
+        if (found is None or found.code == "EXIT-2") and self._sheet.has("LAUNCH-6"):
+            self._sheet.escalate("LAUNCH-6")
+            return True
         if found is None:
             return False
         ended = f"exited with code {error.exit_code}" if isinstance(error, DisconnectedError) else "ended"

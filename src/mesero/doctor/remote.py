@@ -13,7 +13,7 @@ from mesero.doctor.checks.launch import check_environment
 from mesero.doctor.checks.network import check_network, is_loopback
 from mesero.doctor.checks.protocol import check_errors, check_lists, check_tools
 from mesero.doctor.checks.rules import check_rules
-from mesero.doctor.checks.sessions import check_sessions, has_session_in
+from mesero.doctor.checks.sessions import check_sessions, has_session_in, is_forgotten_in
 from mesero.doctor.fetching import Fetched, Fetcher
 from mesero.doctor.judging import judge
 from mesero.doctor.limits import Limits
@@ -102,13 +102,19 @@ class RemoteExamination:
         await check_sessions(
             sheet, fetcher, self._url, self._headers, revision=revision, has_session=has_session
         )
-        await check_browsers(sheet, fetcher, self._url, has_session=has_session)
+        is_legacy = visit.facts.era == "legacy"
+        await check_browsers(sheet, fetcher, self._url, is_legacy=is_legacy, has_session=has_session)
         await check_authorization(sheet, fetcher, seen, self._headers)
-        check_rules(sheet, self._recording, failures)
+        check_rules(sheet, self._recording, failures, has_session=visit.facts.era == "legacy")
 
     def _find_cause(self, visit: Visit) -> None:
         """Why there is no connection, where the first answer alone did not tell."""
         if self._sheet.is_broken:
+            return
+        if is_forgotten_in(self._recording.lines):
+            self._sheet.diagnose(
+                "SESSION-2", "initialize gave a session id, and the next request got 404 for it"
+            )
             return
         judgement = judge(self._recording.lines, is_connected=False)
         found = [*judgement.causes, *judgement.faults]

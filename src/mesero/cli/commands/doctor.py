@@ -105,7 +105,7 @@ def lines_of(report: Report) -> list[str]:
     """The report for people; the first line is the answer."""
     lines = [_answer_of(report)]
     for number, each in enumerate(report.diagnoses):
-        lines += _diagnosis_lines(each, is_first=number == 0)
+        lines += _diagnosis_lines(each, is_first=number == 0 and report.verdict != "ok")
     lines += ["", f"Checks of {safe_line(report.target)} ({report.took_s:.1f} s)"]
     for check in report.checks:
         lines += _check_lines(check)
@@ -113,13 +113,14 @@ def lines_of(report: Report) -> list[str]:
 
 
 def _answer_of(report: Report) -> str:
-    if report.diagnoses:
+    if report.verdict != "ok":
         first = report.diagnoses[0]
         return f"{_VERDICTS[report.verdict]}: {first.title}: {safe_line(first.cause)}"
     info = report.server
     name = " ".join(part for part in (info.name, info.version) if part) if info is not None else "the server"
+    rest = "it works, with a remark" if report.diagnoses else "nothing is wrong"
     speaks = f"speaks {report.revision} ({report.era})"
-    return f"{_VERDICTS[report.verdict]}: {safe_line(name)} {speaks}; nothing is wrong"
+    return f"{_VERDICTS[report.verdict]}: {safe_line(name)} {speaks}; {rest}"
 
 
 def _diagnosis_lines(each: Diagnosis, *, is_first: bool) -> list[str]:

@@ -6,7 +6,7 @@ import urllib.parse
 from typing import Final
 
 from mesero.doctor.checks.network import is_loopback
-from mesero.doctor.fetching import Fetcher, discover_request
+from mesero.doctor.fetching import Fetcher, discover_request, initialize_request
 from mesero.doctor.sheet import Sheet
 
 __all__ = ["check_browsers"]
@@ -15,16 +15,19 @@ _FOREIGN: Final = "https://attacker.example"
 _ASKED: Final = ("content-type", "mcp-protocol-version", "mcp-method", "mcp-name", "authorization")
 
 
-async def check_browsers(sheet: Sheet, fetcher: Fetcher, url: str, *, has_session: bool) -> None:
+async def check_browsers(
+    sheet: Sheet, fetcher: Fetcher, url: str, *, is_legacy: bool = False, has_session: bool
+) -> None:
     """Look at Origin and CORS.
 
     Args:
         sheet: Takes what is seen.
         fetcher: Sends the requests.
         url: The URL.
+        is_legacy: Whether the server wants the older handshake: then that is what a page would send.
         has_session: Whether the server gave a session id.
     """
-    own, body = discover_request()
+    own, body = initialize_request() if is_legacy else discover_request()
     with sheet.check("origin") as check:
         if not is_loopback(urllib.parse.urlsplit(url).hostname or ""):
             check.skip("for servers on this machine")
@@ -32,6 +35,9 @@ async def check_browsers(sheet: Sheet, fetcher: Fetcher, url: str, *, has_sessio
             # https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#security-warning
             seen = await fetcher.fetch("POST", url, headers={**own, "Origin": _FOREIGN}, body=body)
             check.say(f"a page of {_FOREIGN} gets {seen.status}")
+            session = seen.headers.get("mcp-session-id")
+            if session is not None:
+                await fetcher.fetch("DELETE", url, headers={"Mcp-Session-Id": session})
             if 200 <= seen.status < 300:
                 check.warn("a foreign page can use this server")
                 sheet.diagnose(

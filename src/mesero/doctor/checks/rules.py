@@ -15,16 +15,19 @@ _SAID_BETTER: Final = {"LIFE-011": "PING-1", "DROPPED-1": "PING-1", "CAP-002": "
 """What the audit says → what the doctor has said already, having seen more."""
 
 
-def check_rules(sheet: Sheet, recording: Recording, failures: Sequence[str]) -> None:
+def check_rules(
+    sheet: Sheet, recording: Recording, failures: Sequence[str], *, has_session: bool = False
+) -> None:
     """Let the audit judge a connection that came about.
 
     Args:
         sheet: Takes what is seen.
         recording: What passed.
         failures: Lists that could not be had: told for themselves only where nothing explains them.
+        has_session: Whether the connection was made by the older handshake.
     """
     with sheet.check("rules") as check:
-        judgement = judge(recording.lines, is_connected=True)
+        judgement = judge(recording.lines, is_connected=True, has_session=has_session)
         told: list[str] = []
         for each in (*judgement.causes, *judgement.faults):
             # A cause quotes the rule that shows it.

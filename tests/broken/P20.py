@@ -1,0 +1,8 @@
+"""Writes much to stderr: legal."""
+
+import sys
+
+from lines import serve
+
+sys.stderr.write("loading\n" * 100_000)
+serve()

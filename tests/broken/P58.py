@@ -1,0 +1,5 @@
+"""Promises structured output, and is never called: nothing to see from outside."""
+
+from lines import TOOL, serve
+
+serve(tools=[{**TOOL, "outputSchema": {"type": "object"}}])
