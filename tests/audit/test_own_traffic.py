@@ -16,6 +16,7 @@ from mesero.revisions import HANDSHAKE_REVISIONS, REVISIONS
 from mesero.trace.format import MessageLine
 from mesero.trace.proxy import Proxy, open_proxy
 from mesero.trace.reader import TraceReader, open_file
+from mesero.trace.recorder import Recorder
 from mesero.trace.scribe import Scribe, ScribeSettings
 from tests.http_serving import serving
 
@@ -112,6 +113,53 @@ async def over_http_with_sse_through_the_proxy(path):
         yield own, {}
 
 
+SERVER = """
+import sys
+from mesero.demo.notes import server
+from mesero.trace.recorder import Recorder
+recorder = Recorder(sys.argv[1])
+server._trace = recorder
+server.run()
+recorder.close()
+"""
+
+
+@contextlib.contextmanager
+def recorded_notes(path):
+    """The demo server while it records by itself."""
+    with Recorder(path) as recorder:
+        before, notes._trace = notes._trace, recorder
+        try:
+            yield
+        finally:
+            notes._trace = before
+
+
+@contextlib.asynccontextmanager
+async def by_the_server_in_memory(path):
+    with recorded_notes(path):
+        yield notes, {}
+
+
+@contextlib.asynccontextmanager
+async def by_the_server_over_stdio(path):
+    yield [sys.executable, "-c", SERVER, str(path)], {}
+
+
+@contextlib.asynccontextmanager
+async def by_the_server_over_http(path):
+    with recorded_notes(path):
+        async with serving(notes.asgi()) as url:
+            yield url, {}
+
+
+@contextlib.asynccontextmanager
+async def by_the_server_over_http_with_sse(path):
+    with recorded_notes(path):
+        async with serving(notes.asgi(sse_path="/sse", messages_path="/messages"), "/sse") as url:
+            yield url, {}
+
+
 @contextlib.asynccontextmanager
 async def recording_proxy(url, path):
     said = []
@@ -138,7 +186,17 @@ async def record(way, path, **settings):
         return client.server
 
 
-WAYS = [in_memory, over_stdio, through_the_shim, over_http, through_the_proxy]
+WAYS = [
+    in_memory,
+    over_stdio,
+    through_the_shim,
+    over_http,
+    through_the_proxy,
+    by_the_server_in_memory,
+    by_the_server_over_stdio,
+    by_the_server_over_http,
+]
+SSE_WAYS = [over_http_with_sse, over_http_with_sse_through_the_proxy, by_the_server_over_http_with_sse]
 
 
 @pytest.mark.parametrize("revision", REVISIONS)
@@ -158,7 +216,7 @@ async def test_finding_out_the_era_gives_no_finding(way, tmp_path):
     check(tmp_path / "t.jsonl")
 
 
-@pytest.mark.parametrize("way", [over_http_with_sse, over_http_with_sse_through_the_proxy])
+@pytest.mark.parametrize("way", SSE_WAYS)
 @pytest.mark.parametrize("revision", HANDSHAKE_REVISIONS)
 async def test_the_oldest_transport_is_told_to_be_deprecated_and_nothing_else(way, revision, tmp_path):
     facts = await record(way, tmp_path / "t.jsonl", era=revision)
