@@ -184,6 +184,9 @@ class Run(msgspec.Struct, kw_only=True):
 class LinkState:
     """Everything remembered of one link."""
 
+    is_replaced = False
+    """Whether it led to nothing, and another link to the same target did."""
+
     def __init__(self, name: str) -> None:  # noqa: PLR0915  (a list of all there is, nothing more)
         self.name = name
         self.title = ""
@@ -243,7 +246,6 @@ class LinkState:
         self.runs: deque[Run] = deque(maxlen=_FEW)
         self.statuses: BoundedDict[str, deque[tuple[float, int]]] = BoundedDict(_FEW)
         self.last_long_line = 0
-        self.is_replaced = False
         self._begin_run()
 
     def _begin_run(self) -> None:
