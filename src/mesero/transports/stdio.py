@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import re
 import shlex
 import time
 from collections import deque
@@ -31,6 +32,24 @@ _STARTS_WINDOW_S = 60.0
 _REAP_WAIT_S = 0.2
 
 _log = logging.getLogger("mesero")
+
+
+_MAY_BE_SECRET = re.compile(
+    r"key|token|secret|pass|pwd|cred|auth|bearer|@|sk-|gh\w_|glpat-|xox|eyj|hf_|--p", re.IGNORECASE
+)
+"""What all commands have that have a secret in them; most have nothing of it, and cost no closer look."""
+
+
+def _shown(command: Sequence[str]) -> str:
+    """The command as errors and logs show it: without the secrets in it; equal ones stay equal."""
+    text = shlex.join(command)
+    if _MAY_BE_SECRET.search(text) is None:
+        return text
+    from mesero.trace.sensitive import placeholder_for, secret_spans
+
+    for start, end in reversed(secret_spans(text)):
+        text = text[:start] + placeholder_for(text[start:end]) + text[end:]
+    return text
 
 
 class StdioTransport(StreamTransport):
@@ -70,7 +89,7 @@ class StdioTransport(StreamTransport):
                 "a command is a list of the program and its arguments, for example ['uvx', 'some-server']"
             )
         self.command = tuple(str(part) for part in command)
-        super().__init__(shlex.join(self.command), max_bytes=max_bytes, observer=observer)
+        super().__init__(_shown(self.command), max_bytes=max_bytes, observer=observer)
         self._env = dict(env or {})
         self.cwd = cwd
         self._close_wait_s = close_wait_s
