@@ -29,6 +29,8 @@ async def examine(
     cwd: str | None = None,
     headers: Mapping[str, str] | None = None,
     timeout_s: float = 30.0,
+    watch_s: float = 0.0,
+    is_deep: bool = False,
     trace: Path | None = None,
     home: Path | None = None,
     watch: Callable[[Check], None] | None = None,
@@ -41,22 +43,18 @@ async def examine(
         cwd: For a command: its working directory.
         headers: For a URL: headers that are sent along.
         timeout_s: For everything, in seconds.
+        watch_s: How long to stay connected and watch, in seconds, on top of that.
+        is_deep: Send odd requests, too: see `mesero.doctor.checks.deep`.
         trace: A file to record in.
         home: The user's home; found out by default.
         watch: Called with each check that is over.
     """
     start = time.monotonic()
-    limits = Limits(timeout_s)
+    limits = Limits(timeout_s, watch_s, is_deep)
     recording = Recording(trace)
-    is_url = isinstance(target, str)
     examination: Any
-    if is_url:
-        from mesero.doctor.remote import REMOTE_CHECKS, RemoteExamination
-
-        sheet = Sheet(REMOTE_CHECKS, watch=watch)
-        examination = RemoteExamination(
-            sheet, target, headers=headers or {}, recording=recording, limits=limits
-        )
+    if isinstance(target, str):
+        examination = _url_examination(target, headers or {}, recording, limits, watch)
     else:
         sheet = Sheet(LOCAL_CHECKS, watch=watch)
         examination = LocalExamination(
@@ -68,8 +66,9 @@ async def examine(
             limits=limits,
             home=home or Path.home(),
         )
+    sheet = examination.sheet
     try:
-        async with asyncio.timeout(timeout_s):
+        async with asyncio.timeout(timeout_s + watch_s):
             await examination.run()
     except TimeoutError:
         if not sheet.is_broken:
@@ -78,8 +77,22 @@ async def examine(
             )
     finally:
         recording.close()
-    shown = target if is_url else shlex.join(target)
+    shown = target if isinstance(target, str) else shlex.join(target)
     return _report_of(shown, sheet, examination.visit, took_s=time.monotonic() - start)
+
+
+def _url_examination(
+    url: str,
+    headers: Mapping[str, str],
+    recording: Recording,
+    limits: Limits,
+    watch: Callable[[Check], None] | None,
+) -> Any:
+    # Only URLs are worth the time that this import takes.
+    from mesero.doctor.remote import REMOTE_CHECKS, RemoteExamination
+
+    sheet = Sheet(REMOTE_CHECKS, watch=watch)
+    return RemoteExamination(sheet, url, headers=headers, recording=recording, limits=limits)
 
 
 def _report_of(target: str, sheet: Sheet, visit: Visit | None, *, took_s: float) -> Report:

@@ -11,10 +11,14 @@ class Limits(msgspec.Struct, frozen=True):
     """The limits that follow from the one that the user gives.
 
     Attributes:
-        total_s: For everything, the end of the server included.
+        total_s: For everything, the end of the server included; staying connected comes on top.
+        watch_s: How long to stay connected and watch.
+        is_deep: Whether odd requests are sent, too.
     """
 
     total_s: float = 30.0
+    watch_s: float = 0.0
+    is_deep: bool = False
 
     @property
     def connect_s(self) -> float:

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from mesero.doctor.checks.deep import check_more
 from mesero.doctor.checks.launch import check_command, check_environment
 from mesero.doctor.checks.protocol import check_errors, check_lists, check_tools
 from mesero.doctor.checks.rules import check_rules
@@ -30,7 +31,7 @@ __all__ = ["LOCAL_CHECKS", "LocalExamination"]
 
 LOCAL_CHECKS: Final = (
     *("command", "environment", "connection", "stdout"),
-    *("lists", "tools", "ping", "rules", "shutdown", "survivors"),
+    *("lists", "tools", "ping", "deep", "staying", "rules", "shutdown", "survivors"),
 )
 """The checks of a command, in their order."""
 
@@ -52,6 +53,7 @@ class LocalExamination:
         home: The user's home.
 
     Attributes:
+        sheet: What was seen so far.
         visit: The connection, once there was one.
     """
 
@@ -66,7 +68,7 @@ class LocalExamination:
         limits: Limits,
         home: Path,
     ) -> None:
-        self._sheet = sheet
+        self.sheet = sheet
         self._command = list(command)
         self._env = env
         self._cwd = cwd
@@ -77,7 +79,7 @@ class LocalExamination:
 
     async def run(self) -> None:
         """Look at everything that can be reached."""
-        sheet = self._sheet
+        sheet = self.sheet
         if not check_command(sheet, self._command, self._env, self._cwd, home=self._home):
             return
         check_environment(sheet, self._command[1:], self._env)
@@ -94,6 +96,7 @@ class LocalExamination:
             tools, failures = await check_lists(sheet, visit)
             check_tools(sheet, tools)
             await check_errors(sheet, visit)
+            await check_more(sheet, visit, self._limits)
             await check_shutdown(sheet, visit, self._recording.lines)
             check_rules(sheet, self._recording, failures, has_session=visit.facts.era == "legacy")
         finally:
@@ -103,7 +106,7 @@ class LocalExamination:
     # -- connected -------------------------------------------------------------------------------------------
 
     def _check_stdout(self) -> None:
-        with self._sheet.check("stdout") as check:
+        with self.sheet.check("stdout") as check:
             texts = [
                 (number, line)
                 for number, line in enumerate(self._recording.lines)
@@ -122,7 +125,7 @@ class LocalExamination:
         await visit.aclose()
         judgement = judge(self._recording.lines, is_connected=False)
         codes = {each.code for each in judgement.causes}
-        sheet = self._sheet
+        sheet = self.sheet
         if "CLOSED-2" in codes:
             sheet.add(next(each for each in judgement.causes if each.code == "CLOSED-2"))
         elif (
@@ -153,13 +156,13 @@ class LocalExamination:
         for line in self._recording.lines:
             if isinstance(line, NoteLine) and "only its beginning is kept" in line.text:
                 size = MAX_MESSAGE_BYTES // 2**20
-                self._sheet.diagnose("STREAM-4", f"{size} MiB came without the end of a line")
+                self.sheet.diagnose("STREAM-4", f"{size} MiB came without the end of a line")
                 return True
             if not isinstance(line, TextLine) or line.dir != "s2c":
                 continue
             raw = line.raw.encode() if isinstance(line.raw, str) else base64.b64decode(str(line.b64))
             if raw.count(0) * 3 > len(raw) > _FEW_BYTES:
-                self._sheet.diagnose("STREAM-3", f"every other byte of its output is 0: {raw[:40]!r}")
+                self.sheet.diagnose("STREAM-3", f"every other byte of its output is 0: {raw[:40]!r}")
                 return True
         return False
 
@@ -180,13 +183,13 @@ class LocalExamination:
         words = self._words()
         found = find_last_words(words)
         # A server that misses a setting, or says nothing that is understood, may have got one unexpanded.
-        if (found is None or found.code == "EXIT-2") and self._sheet.has("LAUNCH-6"):
-            self._sheet.escalate("LAUNCH-6")
+        if (found is None or found.code == "EXIT-2") and self.sheet.has("LAUNCH-6"):
+            self.sheet.escalate("LAUNCH-6")
             return True
         if found is None:
             return False
         ended = f"exited with code {error.exit_code}" if isinstance(error, DisconnectedError) else "ended"
-        self._sheet.diagnose(
+        self.sheet.diagnose(
             found.code,
             f"the server {ended} before it answered, and said: {found.line[:300]}",
             evidence=words[-20:],
@@ -199,7 +202,7 @@ class LocalExamination:
         limit_s = self._limits.connect_s
         if busy and "START-1" not in codes:
             what = ", ".join(f"{each.command.split()[0]} (pid {each.pid})" for each in busy[:_SHOWN])
-            self._sheet.diagnose(
+            self.sheet.diagnose(
                 "LAUNCH-9", f"no answer came in {limit_s:.0f} s, and {what} was still at work"
             )
             return True
@@ -208,14 +211,14 @@ class LocalExamination:
         end_all(alive_of(visit.kin))
         answer = await self._answer_to(FRAMED_HELLO, is_closing=False)
         if answer is not None and answer.lstrip().lower().startswith(b"content-length"):
-            self._sheet.diagnose(
+            self.sheet.diagnose(
                 "STREAM-2",
                 "it is silent to a line of JSON, and answered a message with a Content-Length header",
             )
             return True
         answer = await self._answer_to(PLAIN_HELLO, is_closing=True)
         if answer is not None and b'"jsonrpc"' in answer:
-            self._sheet.diagnose(
+            self.sheet.diagnose(
                 "STREAM-1", f"no answer came in {limit_s:.0f} s; as soon as its stdin was closed, it came"
             )
             return True

@@ -12,7 +12,7 @@ import signal
 from pathlib import Path
 from typing import NamedTuple
 
-__all__ = ["ProcessFacts", "alive_of", "descendants_of", "end_all"]
+__all__ = ["ProcessFacts", "alive_of", "descendants_of", "end_all", "find_memory_of"]
 
 _PROC = Path("/proc")
 
@@ -60,6 +60,14 @@ def descendants_of(pid: int) -> list[ProcessFacts]:
 def alive_of(processes: list[ProcessFacts]) -> list[ProcessFacts]:
     """Those that still run."""
     return [each for each in processes if (now := _read(each.pid)) is not None and now[1].start == each.start]
+
+
+def find_memory_of(pid: int) -> int | None:
+    """How much memory a process has of its own, in bytes; None where nobody tells."""
+    try:
+        return int((_PROC / str(pid) / "statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, IndexError):
+        return None
 
 
 def end_all(processes: list[ProcessFacts]) -> None:

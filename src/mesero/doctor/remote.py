@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 from mesero.doctor.checks.authorization import check_authorization
 from mesero.doctor.checks.browsers import check_browsers
+from mesero.doctor.checks.deep import check_more
 from mesero.doctor.checks.endpoint import check_endpoint, diagnose_refusal
 from mesero.doctor.checks.launch import check_environment
 from mesero.doctor.checks.network import check_network, is_loopback
@@ -24,7 +25,20 @@ from mesero.doctor.visit import Visit
 __all__ = ["REMOTE_CHECKS", "RemoteExamination"]
 
 REMOTE_CHECKS: Final = (
-    *("environment", "dns", "tcp", "tls", "http", "connection", "neighbours", "lists", "tools", "ping"),
+    *(
+        "environment",
+        "dns",
+        "tcp",
+        "tls",
+        "http",
+        "connection",
+        "neighbours",
+        "lists",
+        "tools",
+        "ping",
+        "deep",
+        "staying",
+    ),
     *("sessions", "origin", "cors", "authorization", "rules"),
 )
 """The checks of a URL, in their order."""
@@ -43,13 +57,14 @@ class RemoteExamination:
         limits: How long things may take.
 
     Attributes:
+        sheet: What was seen so far.
         visit: The connection, once there was one.
     """
 
     def __init__(
         self, sheet: Sheet, url: str, *, headers: Mapping[str, str], recording: Recording, limits: Limits
     ) -> None:
-        self._sheet = sheet
+        self.sheet = sheet
         self._url = url
         self._headers = headers
         self._recording = recording
@@ -58,7 +73,7 @@ class RemoteExamination:
 
     async def run(self) -> None:
         """Look at everything that can be reached."""
-        sheet = self._sheet
+        sheet = self.sheet
         check_environment(sheet, [self._url], self._headers)
         if not await check_network(sheet, self._url, timeout_s=self._limits.request_s):
             return
@@ -75,7 +90,7 @@ class RemoteExamination:
             await self._visit(fetcher, seen)
 
     async def _visit(self, fetcher: Fetcher, seen: Fetched) -> None:
-        sheet = self._sheet
+        sheet = self.sheet
         trace = self._recording.link(urlsplit(self._url).hostname or "", "http", self._url)
         # Without credentials nobody on the way can read anything that they could not ask for themselves.
         may_be_plain = not self._headers or is_loopback(urlsplit(self._url).hostname or "")
@@ -95,6 +110,7 @@ class RemoteExamination:
             tools, failures = await check_lists(sheet, visit)
             check_tools(sheet, tools)
             await check_errors(sheet, visit)
+            await check_more(sheet, visit, self._limits)
         finally:
             await visit.aclose()
         has_session = has_session_in(self._recording.lines)
@@ -109,17 +125,17 @@ class RemoteExamination:
 
     def _find_cause(self, visit: Visit) -> None:
         """Why there is no connection, where the first answer alone did not tell."""
-        if self._sheet.is_broken:
+        if self.sheet.is_broken:
             return
         if is_forgotten_in(self._recording.lines):
-            self._sheet.diagnose(
+            self.sheet.diagnose(
                 "SESSION-2", "initialize gave a session id, and the next request got 404 for it"
             )
             return
         judgement = judge(self._recording.lines, is_connected=False)
         found = [*judgement.causes, *judgement.faults]
         if found:
-            self._sheet.add(found[0])
+            self.sheet.add(found[0])
         elif visit.error is not None:
             error = visit.error
-            self._sheet.diagnose("CONNECT-1", error.what, blame=error.blame, fix=error.fix)
+            self.sheet.diagnose("CONNECT-1", error.what, blame=error.blame, fix=error.fix)

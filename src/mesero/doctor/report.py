@@ -13,7 +13,7 @@ import msgspec
 from mesero.audit.diagnosis import Confidence
 from mesero.audit.findings import Blame, Phase
 
-__all__ = ["STATUSES", "Check", "Diagnosis", "Report", "Severity", "Status", "Verdict", "verdict_for"]
+__all__ = ["STATUSES", "Check", "Diagnosis", "Report", "Severity", "Status", "Text", "Verdict", "verdict_for"]
 
 Status = Literal["ok", "warning", "failed", "not reached", "skipped"]
 """``not reached``: something before it failed; ``skipped``: it does not concern this target."""
@@ -47,6 +47,17 @@ class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
     fix: str
     confidence: Confidence = "certain"
     evidence: tuple[str, ...] = ()
+
+
+class Text(msgspec.Struct, frozen=True):
+    """What stands of a diagnosis in every case; see `Diagnosis`."""
+
+    title: str
+    phase: Phase
+    blame: Blame
+    fix: str
+    severity: Severity = "broken"
+    confidence: Confidence = "certain"
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):

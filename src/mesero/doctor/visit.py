@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import itertools
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from mesero.client import Client, ServerFacts
@@ -16,7 +16,7 @@ from mesero.doctor.limits import Limits
 from mesero.doctor.processes import ProcessFacts, descendants_of
 from mesero.doctor.sheet import OpenCheck
 from mesero.errors import MeseroError
-from mesero.jsonrpc import ErrorResponse, ResultResponse, encode_value
+from mesero.jsonrpc import ErrorResponse, Id, ResultResponse, encode_value
 from mesero.modern.client import mirrored_headers
 from mesero.trace.recorder import LinkRecorder
 from mesero.transports import Outgoing
@@ -125,16 +125,24 @@ class Visit:
             return error
 
     async def ask(
-        self, method: str, params: Mapping[str, Any] | None = None
+        self, method: str, *, id_: Id | None = None, revision: str = "", header_method: str = ""
     ) -> ResultResponse | ErrorResponse | MeseroError:
-        """Send a request as it is, whatever the server announces; its answer, or why there is none."""
+        """Send a request as it is, whatever the server announces; its answer, or why there is none.
+
+        Args:
+            method: The method; it has no parameters of its own.
+            id_: The id, by default an integer of its own.
+            revision: What it says of its revision, by default the truth.
+            header_method: What its header says of the method, by default the truth.
+        """
         facts = self.facts
-        number = next(self._ids)
-        members = dict(params or {})
+        revision = revision or facts.revision
+        number = next(self._ids) if id_ is None else id_
+        members: dict[str, Any] = {}
         headers: tuple[tuple[str, str], ...] = ()
         if facts.era == "modern":
-            members["_meta"] = {PROTOCOL_VERSION_KEY: facts.revision, CLIENT_CAPABILITIES_KEY: {}}
-            headers = mirrored_headers(facts.revision, method, None)
+            members["_meta"] = {PROTOCOL_VERSION_KEY: revision, CLIENT_CAPABILITIES_KEY: {}}
+            headers = mirrored_headers(revision, header_method or method, None)
         request = {"jsonrpc": "2.0", "id": number, "method": method, "params": members}
         outgoing = Outgoing(id=number, method=method, raw=encode_value(request), headers=headers)
         exchange = self.client.transport.exchange(outgoing)

@@ -43,6 +43,12 @@ def command(
     target: Annotated[
         list[str] | None, typer.Argument(metavar="[TARGET]", help="A URL, or a configured server's name.")
     ] = None,
+    deep: Annotated[
+        bool, typer.Option("--deep", help="Send odd requests, too; tools are not called.")
+    ] = False,
+    watch: Annotated[
+        float, typer.Option("--watch", metavar="SECONDS", help="Stay connected for so long, and watch.")
+    ] = 0.0,
 ) -> None:
     """Say what is wrong with a server, whose fault it is, and what to do. Tools are not called."""
     found, rest = connection.take_target(target)
@@ -56,6 +62,8 @@ def command(
     timeout_s = _DEFAULT_S if connection.options.timeout is None else connection.options.timeout
     if timeout_s <= 0:
         raise UsageError("--timeout is a number of seconds above 0")
+    if watch < 0:
+        raise UsageError("--watch is a number of seconds")
     options, output = connection.options, connection.output
     is_url = found.kind == "url"
     report = asyncio.run(
@@ -65,6 +73,8 @@ def command(
             cwd=None if is_url else connection.cwd(),
             headers=connection.headers() if is_url else None,
             timeout_s=timeout_s,
+            watch_s=watch,
+            is_deep=deep,
             trace=None if options.trace is None else Path(options.trace),
             watch=_progress_on(output),
         )
