@@ -1,11 +1,12 @@
 """`make peers`: our client against servers of others, our server against clients of others, way by way.
 
-    python tests/peers_matrix/run.py [--only WORD] [--way stdio]
+    python tests/peers_matrix/run.py [--only WORD] [--way stdio] [--record FOLDER]
 
 A cell of the matrix is one connection: connect, list, call, get an error, be asked something where the peer
 can ask, close; then nothing of it may be left running. Who is met stands in matrix.toml, what they run in
 peers/. A peer that cannot be installed is left out by name; a cell that fails makes the exit code 1, and so
-does a matrix without any cell.
+does a matrix without any cell. With --record every session is recorded: our client does it by itself, clients
+of others go through `mesero trace`, the shim or the proxy, and must not notice.
 """
 
 from __future__ import annotations
@@ -96,8 +97,12 @@ def read_cells(matrix: Mapping[str, Any]) -> list[Cell]:
 class Meeting:
     """A cell that runs: its processes, its folder, the mark by which survivors are found."""
 
-    def __init__(self, cell: Cell, environment: Environment, folder: Path) -> None:
+    def __init__(
+        self, cell: Cell, environment: Environment, folder: Path, *, record: Path | None = None
+    ) -> None:
         self.cell = cell
+        name = re.sub(r"[^\w.-]+", "-", f"{cell.side}-{cell.peer['name']}-{cell.way}")
+        self.recording = None if record is None else record / f"{name}.jsonl"
         self.mark = f"cell-{uuid.uuid4().hex}"
         self.folder = folder
         self.port = find_free_port()
@@ -150,6 +155,17 @@ class Meeting:
     def _drive(self, target: str | list[str]) -> Mapping[str, Any]:
         if self.cell.side == "server":
             return self._run_ours(target)
+        if self.recording is None:
+            return self._run_theirs(target)
+        trace = [sys.executable, "-m", "mesero", "trace", "-o", str(self.recording)]
+        if isinstance(target, list):
+            return self._run_theirs([*trace, "--", *target])
+        port = find_free_port()
+        command = [*trace, "--listen", f"127.0.0.1:{port}", target]
+        with serving(command, port, self.folder / "proxy.log", {}):
+            return self._run_theirs(target.replace(f":{self.port}/", f":{port}/"))
+
+    def _run_theirs(self, target: str | list[str]) -> Mapping[str, Any]:
         command = self._filled(self.cell.peer["command"])
         ends = target if isinstance(target, list) else [target]
         # In all their APIs a way over HTTP is the same, with sessions or without.
@@ -161,6 +177,7 @@ class Meeting:
     def _run_ours(self, target: str | list[str]) -> Mapping[str, Any]:
         call = json.loads(json.dumps(self.cell.peer.get("call", CALL)).replace("{root}", str(self.root)))
         job = {"target": target, "cell": self.mark, "root": str(self.root), "call": call}
+        job |= {} if self.recording is None else {"trace": str(self.recording)}
         job["era"] = self.cell.peer.get("eras", {}).get(self.cell.way)
         if self.cell.does_ask:
             job["ask"] = self.cell.peer.get("ask", ASK)
@@ -293,13 +310,18 @@ def _bearer_of(mark: bytes) -> str | None:
 
 
 def run_cells(
-    cells: Sequence[Cell], environments: Mapping[str, Environment], folder: Path
+    cells: Sequence[Cell],
+    environments: Mapping[str, Environment],
+    folder: Path,
+    *,
+    record: Path | None = None,
 ) -> dict[int, Outcome]:
     """What became of each cell, by its place; those whose environment is missing have no outcome."""
 
     def run_one(place: int) -> Outcome:
         cell = cells[place]
-        return Meeting(cell, environments[cell.peer["environment"]], folder / str(place)).run()
+        environment = environments[cell.peer["environment"]]
+        return Meeting(cell, environment, folder / str(place), record=record).run()
 
     places = [
         place for place, cell in enumerate(cells) if environments[cell.peer["environment"]].problem is None
@@ -331,7 +353,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="Meet the servers and clients of others.")
     parser.add_argument("--only", default="", help="a word of the side and name of those to meet")
     parser.add_argument("--way", choices=WAYS, help="only this way")
+    parser.add_argument("--record", type=Path, metavar="FOLDER", help="record every session in this folder")
     options = parser.parse_args(argv)
+    if options.record is not None:
+        options.record.mkdir(parents=True, exist_ok=True)
     began = time.monotonic()
     cells = [
         cell
@@ -345,7 +370,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         for program in PEERS.glob("*.mjs"):
             shutil.copy(program, npm.folder)
     with tempfile.TemporaryDirectory(prefix="mesero-peers-") as folder:
-        outcomes = run_cells(cells, environments, Path(folder).resolve())
+        outcomes = run_cells(cells, environments, Path(folder).resolve(), record=options.record)
     print_matrix(cells, outcomes)
     left_out = sorted(
         {

@@ -54,6 +54,22 @@ async def expect_timeout(client, step):
         sys.exit(f"{step['tool']} was no slow call")
 
 
+async def look_around(client):
+    """Read and get what is listed, as far as there is something."""
+    for resource in (await listed(client.list_resources))[:1]:
+        await client.read_resource(resource.uri)
+    for prompt in (await listed(client.list_prompts))[:1]:
+        await client.get_prompt(prompt.name, {each.name: "1" for each in prompt.arguments or ()})
+    await listed(client.list_resource_templates)
+
+
+async def listed(ask):
+    try:
+        return await ask()
+    except mesero.MeseroError:  # The server does not have them.
+        return []
+
+
 async def main(job):
     client = mesero.Client(
         job["target"],
@@ -63,6 +79,7 @@ async def main(job):
         sample=answer,
         roots=[pathlib.Path(job["root"]).as_uri()],
         remember=False,
+        trace=job.get("trace"),
     )
     async with client:
         tools = {tool.name for tool in await client.list_tools()}
@@ -77,6 +94,7 @@ async def main(job):
         if "slow" in job:
             await expect_timeout(client, job["slow"])
             await expect(client, job["call"])
+        await look_around(client)
         server = client.server
         began = time.monotonic()
     if time.monotonic() - began > 5:
