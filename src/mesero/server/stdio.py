@@ -51,6 +51,10 @@ def own_stdio() -> Iterator[tuple[int, int]]:
     try:
         yield stdin, stdout
     finally:
+        # What was printed meanwhile must not come out after stdout was given back.
+        if sys.stdout is not None:
+            with contextlib.suppress(OSError, ValueError):
+                sys.stdout.flush()
         sys.stdout = python_stdout
         os.dup2(stdin, 0)
         os.dup2(stdout, 1)

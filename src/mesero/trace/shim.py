@@ -311,6 +311,7 @@ def _launch_error_for(program: str, error: OSError) -> LaunchError:
 def end_like(code: int) -> int:
     """End this process by the signal that ended the server, or give the exit code to end with."""
     if code >= 0:
+        _let_go_of_stderr()
         return code
     number = -code
     if sys.platform != "win32":
@@ -322,3 +323,15 @@ def end_like(code: int) -> int:
             signal.signal(number, signal.SIG_DFL)
         os.kill(os.getpid(), number)
     return 128 + number
+
+
+def _let_go_of_stderr() -> None:
+    """Nobody may read stderr any more; what cannot be written there must not change the exit code."""
+    if sys.stderr is None:
+        return
+    try:
+        sys.stderr.flush()
+    except OSError:
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, 2)
+        os.close(null)
