@@ -246,3 +246,12 @@ def test_an_event_id_is_of_no_interest_on_the_old_transport():
     refused = replied(failed(-32601), exchange=2, sse=True, event_id="4")
 
     assert broken_by(trace(*stream, asked_there, http_answer(202, exchange=3), refused)) == {"DEP-005"}
+
+
+def test_a_list_that_comes_after_the_word_of_its_change_is_the_changed_one():
+    changes = tell("notifications/tools/list_changed")
+    begun = [*shake(server={"tools": {"listChanged": True}}), old_ask("tools/list")]
+    listed = old_answer({"tools": [{"name": "a", "inputSchema": {"type": "object"}}]})
+
+    assert "LIST-009" not in broken_by(trace(*begun, changes, listed))
+    assert "LIST-009" in broken_by(trace(*begun, listed, changes))

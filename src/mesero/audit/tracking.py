@@ -289,6 +289,9 @@ def _remember_page(evidence: Evidence, asked: Asked) -> None:
     member, name_field = LISTS[asked.method]
     listing = link.listing_of(asked.method)
     listing.seq = evidence.seq
+    if asked.cursor is None:
+        # A change that was told of before the answer is in it.
+        listing.changed_seq = 0
     listing.pages.add(asked.cursor)
     items = evidence.result.get(member)
     for item in items if isinstance(items, list) else ():
