@@ -255,3 +255,21 @@ def test_a_list_that_comes_after_the_word_of_its_change_is_the_changed_one():
 
     assert "LIST-009" not in broken_by(trace(*begun, changes, listed))
     assert "LIST-009" in broken_by(trace(*begun, listed, changes))
+
+
+def test_the_end_of_one_session_gives_up_no_call_of_another():
+    other = VERSION | {"mcp_session_id": "11111111-7d0e-4a3d-9a51-5a7c1f0d8e11"}
+    lines = trace(
+        *session(),
+        posted(HAIL, exchange=5),
+        replied(WELCOME, exchange=5, mcp_session_id=other["mcp_session_id"]),
+        posted(READY, exchange=6, **other),
+        http_answer(202, exchange=6),
+        posted(CALL, exchange=3, **other),
+        http_answer(200, exchange=3, **STREAM),
+        http_request("DELETE", exchange=4, **VERSION),
+        eof(exchange=3),
+        http_answer(204, exchange=4),
+    )
+
+    assert "HTTP-009" in broken_by(lines)
