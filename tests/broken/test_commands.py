@@ -105,6 +105,17 @@ async def test_a_variable_that_nobody_filled_in_is_named():
     assert "${NOPE}" in report.diagnoses[0].cause
 
 
+async def test_a_secret_is_told_neither_by_the_report_nor_by_the_recording(tmp_path):
+    command = [sys.executable, str(HERE / "P109.py")]
+    trace = tmp_path / "visit.jsonl"
+
+    report = await examine(command, env={"API_KEY": "canary-0123456789"}, timeout_s=QUICK_S, trace=trace)
+
+    assert report.verdict == "broken"
+    assert "canary" not in repr(report)
+    assert "canary" not in trace.read_text()
+
+
 async def test_a_variable_is_not_blamed_for_what_says_its_own_reason():
     command = [sys.executable, str(HERE / "P04_module.py")]
 

@@ -1,4 +1,4 @@
-from mesero.doctor.programs import find_elsewhere, find_shim, missing_folders, unexpanded_in
+from mesero.doctor.programs import find_elsewhere, find_shim, missing_folders, secrets_in, unexpanded_in
 
 
 def executable(place):
@@ -39,3 +39,10 @@ def test_unfilled_variables_are_found_without_telling_the_values():
 
     assert len(found) == 2
     assert "secret" not in "".join(found)
+
+
+def test_what_is_no_secret_may_be_shown():
+    assert secrets_in({"PATH": "/usr/bin:/bin", "DEBUG": "1", "KEY": "${KEY_FROM_ENV}"}) == []
+    assert secrets_in({"Authorization": "Bearer 0123456789"}) == [
+        *("Bearer 0123456789", "0123456789"),
+    ]

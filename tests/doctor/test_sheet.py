@@ -71,3 +71,14 @@ def test_each_check_is_told_when_it_is_over():
         assert told == []
 
     assert told[0].name == "a"
+
+
+def test_secrets_are_hidden_wherever_they_turn_up():
+    sheet = Sheet(["a"], secrets=["canary", "canary-and-more", ""])
+
+    with sheet.check("a") as check:
+        check.say("canary-and-more, canary")
+    sheet.diagnose("NET-1", "canary", fix="canary", evidence=["canary"])
+
+    assert "canary" not in repr((sheet.checks, sheet.diagnoses))
+    assert sheet.checks[0].evidence[0].startswith("<hidden, 15 characters>, ")

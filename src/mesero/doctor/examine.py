@@ -14,6 +14,7 @@ from typing import Any
 
 from mesero.doctor.limits import Limits
 from mesero.doctor.local import LOCAL_CHECKS, LocalExamination
+from mesero.doctor.programs import secrets_in
 from mesero.doctor.recording import Recording
 from mesero.doctor.report import Check, Report, verdict_for
 from mesero.doctor.sheet import Sheet
@@ -56,7 +57,7 @@ async def examine(
     if isinstance(target, str):
         examination = _url_examination(target, headers or {}, recording, limits, watch)
     else:
-        sheet = Sheet(LOCAL_CHECKS, watch=watch)
+        sheet = Sheet(LOCAL_CHECKS, secrets=secrets_in(env or {}), watch=watch)
         examination = LocalExamination(
             sheet,
             target,
@@ -91,7 +92,7 @@ def _url_examination(
     # Only URLs are worth the time that this import takes.
     from mesero.doctor.remote import REMOTE_CHECKS, RemoteExamination
 
-    sheet = Sheet(REMOTE_CHECKS, watch=watch)
+    sheet = Sheet(REMOTE_CHECKS, secrets=secrets_in(headers), watch=watch)
     return RemoteExamination(sheet, url, headers=headers, recording=recording, limits=limits)
 
 

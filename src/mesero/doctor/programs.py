@@ -12,7 +12,7 @@ import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-__all__ = ["UNEXPANDED", "find_elsewhere", "find_shim", "missing_folders", "unexpanded_in"]
+__all__ = ["UNEXPANDED", "find_elsewhere", "find_shim", "missing_folders", "secrets_in", "unexpanded_in"]
 
 UNEXPANDED = re.compile(r"\$\{[^}\s]+\}")
 """A variable that somebody should have filled in."""
@@ -32,6 +32,11 @@ _SYSTEM_FOLDERS = (
     "/home/linuxbrew/.linuxbrew/bin",
     "/snap/bin",
 )
+_MIN_SECRET = 6
+_OPEN = frozenset(
+    {"PATH", "HOME", "LANG", "TMPDIR", "PWD", "PYTHONPATH", "NODE_PATH", "ACCEPT", "USER-AGENT"}
+)
+"""Variables and headers that are no secret, and that a diagnosis may have to show."""
 _USUAL = ("/usr/bin", "/bin")
 
 
@@ -68,6 +73,20 @@ def missing_folders(path: str) -> list[str]:
     """The folders of every system's PATH that are not in this one."""
     have = path.split(os.pathsep)
     return [each for each in _USUAL if each not in have and Path(each).is_dir()]
+
+
+def secrets_in(variables: Mapping[str, str]) -> list[str]:
+    """The values of variables or headers that must not be shown: all but short ones, paths and unfilled ones.
+
+    Args:
+        variables: Values by name; of a header's value the token alone counts, too.
+    """
+    found: list[str] = []
+    for name, value in variables.items():
+        if name.upper() in _OPEN or len(value) < _MIN_SECRET or UNEXPANDED.search(value):
+            continue
+        found += [value, *(word for word in value.split()[1:] if len(word) >= _MIN_SECRET)]
+    return found
 
 
 def unexpanded_in(words: Sequence[str], variables: Mapping[str, str]) -> list[str]:

@@ -7,7 +7,7 @@ server from being used stands first, and of that what was found first.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 from msgspec.structs import replace
@@ -56,6 +56,7 @@ class Sheet:
 
     Args:
         names: The checks, in their order.
+        secrets: Values that are not shown, wherever they turn up.
         watch: Called with each check that is over.
         clock: Seconds that only grow.
     """
@@ -64,10 +65,13 @@ class Sheet:
         self,
         names: Sequence[str],
         *,
+        secrets: Iterable[str] = (),
         watch: Callable[[Check], None] | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._checks: dict[str, Check] = {name: Check(name=name, status="not reached") for name in names}
+        # The longest first: one may be a part of another.
+        self._secrets = sorted({each for each in secrets if each}, key=len, reverse=True)
         self._watch = watch
         self._clock = clock
         self._diagnoses: list[Diagnosis] = []
@@ -104,7 +108,7 @@ class Sheet:
             raise
         finally:
             took_s = round(self._clock() - start, 3)
-            evidence = tuple(opened.evidence)
+            evidence = tuple(map(self._hide, opened.evidence))
             done = Check(name=name, status=opened.status, took_s=took_s, evidence=evidence)
             self._checks[name] = done
             if self._watch is not None:
@@ -112,8 +116,19 @@ class Sheet:
 
     def add(self, diagnosis: Diagnosis) -> None:
         """Take a diagnosis; one of the same code counts once."""
-        if not self.has(diagnosis.code):
-            self._diagnoses.append(diagnosis)
+        if self.has(diagnosis.code):
+            return
+        hidden = {
+            "cause": self._hide(diagnosis.cause),
+            "fix": self._hide(diagnosis.fix),
+            "evidence": tuple(map(self._hide, diagnosis.evidence)),
+        }
+        self._diagnoses.append(replace(diagnosis, **hidden))
+
+    def _hide(self, text: str) -> str:
+        for secret in self._secrets:
+            text = text.replace(secret, f"<hidden, {len(secret)} characters>")
+        return text
 
     def escalate(self, code: str) -> None:
         """This one turned out to be what keeps the server from being used."""

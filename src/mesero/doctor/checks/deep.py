@@ -42,29 +42,31 @@ async def check_deeply(sheet: Sheet, visit: Visit) -> None:
     harmless = "server/discover" if is_stateless else "ping"
     with sheet.check("deep") as check:
         answer = await visit.ask(harmless, id_="mesero-1")
-        _judge_silence(sheet, check, answer, "DEEP-1", f"{harmless} with the id 'mesero-1'")
+        if not _is_answered(sheet, check, answer, "DEEP-1", f"{harmless} with the id 'mesero-1'"):
+            return
         answer = await visit.ask(_NO_METHOD)
-        _judge_silence(sheet, check, answer, "DEEP-2", f"the unknown method {_NO_METHOD}")
+        if not _is_answered(sheet, check, answer, "DEEP-2", f"the unknown method {_NO_METHOD}"):
+            return
         if isinstance(answer, ResultResponse):
             check.warn(f"{_NO_METHOD} was answered with a result")
             sheet.diagnose("DEEP-2", f"{_NO_METHOD} was answered with a result")
         answers = await asyncio.gather(visit.ask(harmless), visit.ask(harmless))
-        for each in answers:
-            _judge_silence(sheet, check, each, "DEEP-4", f"one of two {harmless} that were sent at once")
-        if is_stateless:
+        what = f"one of two {harmless} that were sent at once"
+        if all(_is_answered(sheet, check, each, "DEEP-4", what) for each in answers) and is_stateless:
             await _contradict(sheet, check, visit)
 
 
-def _judge_silence(
+def _is_answered(
     sheet: Sheet, check: OpenCheck, answer: ResultResponse | ErrorResponse | MeseroError, code: str, what: str
-) -> None:
+) -> bool:
     if not isinstance(answer, MeseroError):
         said = f"error {answer.code}" if isinstance(answer, ErrorResponse) else "a result"
         check.say(f"{what}: {said}")
-        return
+        return True
     check.fail(f"{what}: {answer}")
     ended = "ended the connection" if isinstance(answer, TransportError) else "was not answered"
     sheet.diagnose(code, f"{what} {ended}: {answer}")
+    return False
 
 
 async def _contradict(sheet: Sheet, check: OpenCheck, visit: Visit) -> None:
