@@ -218,6 +218,8 @@ def test_killing_the_shim_ends_the_server_and_its_children(path):
     with Running(path, STUBBORN) as shim:
         pids = pids_of(shim)
         assert all(map(is_running, pids))
+        # From here on the process beside knows what to end.
+        wait_until(lambda: path.exists() and b'"spawn"' in path.read_bytes(), "the start is recorded")
         os.killpg(shim.host.pid, signal.SIGKILL)
         wait_until(lambda: not any(map(is_running, pids)), "server and child are gone")
     assert "was killed" in lines_of(path, NoteLine)[-1].text
