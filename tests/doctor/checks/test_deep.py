@@ -1,3 +1,4 @@
+import json
 import sys
 
 import pytest
@@ -40,6 +41,31 @@ async def test_what_odd_requests_bring_to_light_is_named(special, era, code, tmp
     report = await examine([sys.executable, str(script)], timeout_s=4, is_deep=True)
 
     assert code in [each.code for each in report.diagnoses]
+
+
+async def test_refusing_odd_requests_over_http_is_right():
+    def respond(method, path, headers, body):
+        status, answer_headers, content = honest(method, path, headers, body, era="now")
+        message = json.loads(body) if body else {}
+        code = 0
+        if headers.get("MCP-Protocol-Version") == "2099-01-01":
+            code = -32022
+        elif headers.get("Mcp-Method") != message.get("method"):
+            code = -32020
+        elif b'"error"' in content:
+            status = 404
+        if code:
+            error = {"code": code, "message": "no", "data": {"supported": ["2026-07-28"], "requested": "x"}}
+            status, content = (
+                400,
+                json.dumps({"jsonrpc": "2.0", "id": message["id"], "error": error}).encode(),
+            )
+        return status, answer_headers, content
+
+    with serving(respond) as root:
+        report = await examine(f"{root}/mcp", is_deep=True)
+
+    assert report.diagnoses == ()
 
 
 async def test_headers_that_contradict_the_body_must_be_refused():
