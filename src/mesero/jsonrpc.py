@@ -172,7 +172,7 @@ def decode_batch(raw: bytes) -> list[bytes] | None:
 
 
 def _classify(envelope: _Envelope) -> Message:
-    """Which of the four kinds an envelope is; members that do not go together are refused."""
+    """What is neither a plain request nor a plain result; members that do not go together are refused."""
     if envelope.method is not UNSET:
         if envelope.result is not UNSET or envelope.error is not UNSET:
             raise InvalidRequestError('"method" and "result" or "error" in one message')
@@ -182,15 +182,11 @@ def _classify(envelope: _Envelope) -> Message:
             raise InvalidRequestError('"params" must be an object')
         if envelope.id is UNSET:
             return Notification(envelope.method, params)
-        if envelope.id is None:
-            raise InvalidRequestError('"id" must be a string or an integer, not null')
-        return Request(envelope.id, envelope.method, params)
+        raise InvalidRequestError('"id" must be a string or an integer, not null')
     if envelope.result is not UNSET:
         if envelope.error is not UNSET:
             raise InvalidRequestError('"result" and "error" in one message')
-        if envelope.id is UNSET or envelope.id is None:
-            raise InvalidRequestError('a result needs the "id" of its request')
-        return ResultResponse(envelope.id, envelope.result)
+        raise InvalidRequestError('a result needs the "id" of its request')
     if envelope.error is not UNSET:
         error = envelope.error
         # An id that could not be read is left out, or null in peers that follow plain JSON-RPC.
