@@ -2,5 +2,5 @@
 
 import sys
 
-sys.stderr.write("npm error code E404\nnpm error 404 Not Found - GET https://registry.npmjs.org/nothing\n")
+sys.stderr.write("npm error code E404\nnpm error 404 Not Found - GET https://packages.example/nothing\n")
 sys.exit(1)

@@ -8,7 +8,7 @@ from mesero.host.hosts import HOSTS
 from mesero.host.places import Machine, places_for, this_machine
 
 HOME = Path("/home/me")
-PROJECT = Path("/work/p")
+PROJECT = Path("/projects/p")
 
 
 def files_of(machine, project=None):
@@ -56,11 +56,11 @@ def test_variables_move_folders():
 def test_a_project_has_files_of_its_own_and_a_part_of_a_file_of_the_user():
     found = places_for(Machine(HOME), PROJECT)
     files = {(one.host, one.scope, one.file) for one in found}
-    assert ("claude-code", "project", "/work/p/.mcp.json") in files
-    assert ("vscode", "project", "/work/p/.vscode/mcp.json") in files
-    assert ("plain", "project", "/work/p/mcp.json") in files
+    assert ("claude-code", "project", "/projects/p/.mcp.json") in files
+    assert ("vscode", "project", "/projects/p/.vscode/mcp.json") in files
+    assert ("plain", "project", "/projects/p/mcp.json") in files
     (local,) = (one for one in found if one.scope == "local")
-    assert (local.file, local.at) == ("/home/me/.claude.json", ("projects", "/work/p", "mcpServers"))
+    assert (local.file, local.at) == ("/home/me/.claude.json", ("projects", "/projects/p", "mcpServers"))
     assert not any(one.scope == "project" for one in places_for(Machine(HOME)))
 
 
