@@ -174,13 +174,14 @@ def test_the_signal_that_ends_the_server_ends_the_shim(path):
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1])
 def test_signals_are_passed_on(path, number):
     program = f"""
-import os, signal, sys
+import os, signal, sys, time
 def hear(number, frame):
     os.write(1, b"heard %d" % number)
     sys.exit(3)
 signal.signal({int(number)}, hear)
 os.write(1, b"ready")
-signal.pause()
+while True:  # A single long wait would miss a signal that comes just before it.
+    time.sleep(0.05)
 """
     with Running(path, program) as shim:
         assert shim.read(5) == b"ready"

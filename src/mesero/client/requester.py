@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
+from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any
 
@@ -65,7 +66,7 @@ class OpenCall(msgspec.Struct, eq=False):
             self.extend()
 
 
-class Requester:
+class Requester(ABC):
     """Sends requests over one transport and waits for what answers them.
 
     Args:
@@ -92,6 +93,7 @@ class Requester:
         self.last_id = 0
         self.is_closed = False
 
+    @abstractmethod
     async def start(
         self,
         spec: MethodSpec,
@@ -107,7 +109,6 @@ class Requester:
             ClosedError: the client is closed.
             TransportError: the server cannot be reached or started again.
         """
-        raise NotImplementedError
 
     async def _round(  # noqa: PLR0917  (one caller, on the hot path)
         self,

@@ -31,6 +31,8 @@ from mesero.trace.scribe import Scribe, ScribeSettings
 
 __all__ = ["Shim", "end_like", "run_shim"]
 
+_SIGNAL_WAIT_S = 0.2
+"""How long a signal may wait to be passed on, at the worst, in seconds."""
 _CHUNK_BYTES = 64 * 1024
 _GRACE_S = 0.5
 """How long what the server started may hold its pipes after its end, in seconds."""
@@ -102,12 +104,20 @@ class Shim:
         ]
         self._pump(self._copy_to_server, process.stdin)
         self._scribe.start()
+        threading.Thread(target=self._wait_for_end, args=(process,), daemon=True).start()
+        # Signals are heard between two waits: one that comes in the moment before a wait begins would
+        # otherwise be passed on when the server has ended.
+        while not self._has_ended.wait(_SIGNAL_WAIT_S):
+            pass
         code = process.wait()
-        self._has_ended.set()
         self._drain(pumps)
         self._scribe.tell("exit", code)
         self._leave_signals()
         return code
+
+    def _wait_for_end(self, process: subprocess.Popen[bytes]) -> None:
+        process.wait()
+        self._has_ended.set()
 
     def _start(self) -> subprocess.Popen[bytes]:
         program = shutil.which(self._command[0]) or self._command[0]

@@ -118,9 +118,9 @@ def test_the_header_can_come_after_the_lines():
     recording.close()
 
 
-def test_a_frame_alone_reads_nothing():
-    with pytest.raises(NotImplementedError):
-        ImportedRecording(io.BytesIO()).read(io.BytesIO())
+def test_a_frame_alone_cannot_be_made():
+    with pytest.raises(TypeError, match="read"):
+        ImportedRecording(io.BytesIO())
 
 
 @pytest.mark.parametrize("raw", ["", "no", "[" * 5000])

@@ -6,6 +6,7 @@ counted, so that the reader is told.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
@@ -78,7 +79,7 @@ class DirectionGuess:
         return "s2c" if asked_by == "c2s" else "c2s"
 
 
-class ImportedRecording:
+class ImportedRecording(ABC):
     """The frame of an importer: a subclass yields lines in `read`, made by `make`."""
 
     source = "a file"
@@ -141,9 +142,9 @@ class ImportedRecording:
 
     # -- for subclasses --------------------------------------------------------------------------------------
 
+    @abstractmethod
     def read(self, file: BinaryIO) -> Iterator[Line]:
         """The lines of a file."""
-        raise NotImplementedError
 
     def link(self, name: str, transport: str, target: str = "") -> str:
         """The key of the link of that name, which is made when it is new."""
