@@ -154,6 +154,13 @@ def test_a_missing_mirror_is_seen():
     assert len(list(missing_mirrors(modules, set()))) == 2
 
 
+def test_a_table_of_texts_is_tested_with_its_package():
+    table = '__all__ = ["TEXTS"]\nTEXTS = {}'
+
+    assert list(missing_mirrors(made_up({"a/b.py": table}), set())) == []
+    assert len(list(missing_mirrors(made_up({"a/b.py": f"{table}\ndef f(): ..."}), set()))) == 1
+
+
 def test_no_file_is_longer_than_five_hundred_lines():
     lengths = {
         file.relative_to(ROOT).as_posix(): file.read_text().count("\n") for file in handwritten_files()

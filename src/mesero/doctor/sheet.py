@@ -14,8 +14,8 @@ from msgspec.structs import replace
 
 from mesero.audit.diagnosis import Confidence
 from mesero.audit.findings import Blame
-from mesero.doctor.diagnoses import TEXTS
 from mesero.doctor.report import Check, Diagnosis, Severity, Status
+from mesero.doctor.texts import TEXTS
 
 __all__ = ["OpenCheck", "Sheet"]
 
@@ -147,7 +147,7 @@ class Sheet:
         confidence: Confidence | None = None,
         evidence: Sequence[str] = (),
     ) -> None:
-        """Make a diagnosis: its standing text is in `mesero.doctor.diagnoses`.
+        """Make a diagnosis: its standing text is in `mesero.doctor.texts`.
 
         Args:
             code: One of the table's.

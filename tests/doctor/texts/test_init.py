@@ -4,7 +4,8 @@ from pathlib import Path
 import pytest
 
 import mesero.doctor
-from mesero.doctor.diagnoses import TEXTS
+import mesero.doctor.texts
+from mesero.doctor.texts import TEXTS
 
 SOURCES = "\n".join(file.read_text() for file in Path(mesero.doctor.__file__).parent.rglob("*.py"))
 
@@ -22,3 +23,10 @@ def test_no_code_of_the_audit_is_taken():
     load_causes()
 
     assert not TEXTS.keys() & CAUSES.keys()
+
+
+def test_no_two_files_have_the_same_code():
+    tables = [module.TEXTS for name, module in vars(mesero.doctor.texts).items() if hasattr(module, "TEXTS")]
+
+    assert len(tables) > 5
+    assert sum(map(len, tables)) == len(TEXTS)

@@ -1,0 +1,70 @@
+"""What shows only when it is asked for: odd requests (DEEP) and a connection that is kept (WATCH)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from mesero.doctor.report import Text
+
+__all__ = ["TEXTS"]
+
+TEXTS: Final[dict[str, Text]] = {
+    "DEEP-1": Text(
+        "The server does not answer requests whose id is a text",
+        "operation",
+        "server",
+        "Take strings and integers as ids, and echo them unchanged.",
+        "degraded",
+    ),
+    "DEEP-2": Text(
+        "The server does not refuse a method that it does not know",
+        "operation",
+        "server",
+        "Answer unknown methods with the error -32601: clients wait for an answer.",
+        "degraded",
+    ),
+    "DEEP-3": Text(
+        "The server does not look at the revision of a request",
+        "operation",
+        "server",
+        "Answer a revision that is not spoken with -32022 and the list of those that are.",
+        "degraded",
+    ),
+    "DEEP-4": Text(
+        "Requests that overlap hang the server",
+        "operation",
+        "server",
+        "Mend its lock; until then send one request at a time.",
+        "degraded",
+    ),
+    "DEEP-5": Text(
+        "The server runs a request whose headers contradict its body",
+        "operation",
+        "server",
+        "Compare Mcp-Method and Mcp-Name with the body, and answer -32020: gateways route by the headers.",
+        "degraded",
+    ),
+    "WATCH-1": Text(
+        "The server ends by itself",
+        "operation",
+        "server",
+        "Look at its last words on stderr: an error that nobody caught, or a limit of its own on idle time.",
+    ),
+    "WATCH-2": Text(
+        "The server grows while nothing happens",
+        "operation",
+        "server",
+        "Look for what it keeps: a timer, a cache, a log in memory.",
+        "degraded",
+        "likely",
+    ),
+    "WATCH-3": Text(
+        "The connection does not outlive a pause",
+        "operation",
+        "intermediary",
+        "Look at the idle limit of what is in between, and send something before it is over.",
+        "degraded",
+        "likely",
+    ),
+}
+"""By code."""
