@@ -5,15 +5,15 @@ import pytest
 from mesero.cli.configured import (
     document_of,
     document_of_file,
-    find_launch,
+    find_server,
     hidden_words,
     problem_lines,
     read_configured,
     target_text,
-    used_entries,
 )
 from mesero.errors import UsageError
 from mesero.host.configs import read_config
+from mesero.host.configured import used_entries
 from mesero.host.entries import Launch, launch_for
 from mesero.host.places import Machine
 from mesero.host.problems import Source
@@ -37,7 +37,8 @@ def configure(folder, name, **servers):
 
 def test_a_name_is_found_in_the_files_of_hosts_and_its_variables_are_followed(machine):
     configure(machine.home, ".cursor/mcp.json", notes={**NOTES, "env": {"T": "${env:TOKEN}"}})
-    entry, launch = find_launch("notes", machine, None)
+    found = find_server("notes", machine, None)
+    entry, launch = found.entry, found.launch
     assert entry.host == "cursor"
     assert launch == Launch(command=("npx", "-y", "notes"), env={"T": "t"})
 
@@ -45,36 +46,36 @@ def test_a_name_is_found_in_the_files_of_hosts_and_its_variables_are_followed(ma
 def test_a_name_that_nobody_knows_is_none_and_in_a_file_or_host_that_is_named_an_error(machine, tmp_path):
     configure(machine.home, ".cursor/mcp.json", notes=NOTES)
     path = configure(tmp_path, "mcp.json", other=NOTES)
-    assert find_launch("note", machine, None) is None
+    assert find_server("note", machine, None) is None
     with pytest.raises(UsageError, match=r"no server 'note' in the files of Cursor\. Did you mean notes\?"):
-        find_launch("cursor:note", machine, None)
+        find_server("cursor:note", machine, None)
     with pytest.raises(UsageError, match=r"no server 'notes' in .*mcp\.json\. There is other"):
-        find_launch("notes", machine, None, path)
+        find_server("notes", machine, None, path)
     with pytest.raises(UsageError, match="There is none"):
-        find_launch("gemini:notes", machine, None)
+        find_server("gemini:notes", machine, None)
     with pytest.raises(UsageError, match=r"there is no file 'nowhere\.json'"):
-        find_launch("notes", machine, None, "nowhere.json")
+        find_server("notes", machine, None, "nowhere.json")
 
 
 def test_the_same_server_in_two_hosts_is_one_and_different_ones_are_told_apart(machine, tmp_path):
     configure(machine.home, ".cursor/mcp.json", notes=NOTES)
     configure(machine.home, ".codeium/windsurf/mcp_config.json", notes=NOTES)
-    assert find_launch("notes", machine, None)[1].command == ("npx", "-y", "notes")
+    assert find_server("notes", machine, None).launch.command == ("npx", "-y", "notes")
     configure(
         machine.home, ".gemini/settings.json", notes={"command": "uvx", "args": ["--token", "c0ffee00"]}
     )
     with pytest.raises(
         UsageError, match=r"means different servers:\n  cursor:notes  npx -y notes\n"
     ) as caught:
-        find_launch("notes", machine, None)
+        find_server("notes", machine, None)
     assert "c0ffee00" not in str(caught.value)
-    assert find_launch("gemini:notes", machine, None)[1].command[0] == "uvx"
+    assert find_server("gemini:notes", machine, None).launch.command[0] == "uvx"
 
 
 def test_of_one_host_the_file_that_wins_counts(machine, tmp_path):
     configure(machine.home, ".cursor/mcp.json", notes=NOTES)
     configure(tmp_path, ".cursor/mcp.json", notes={"command": "uvx"})
-    assert find_launch("notes", machine, tmp_path)[1].command == ("uvx",)
+    assert find_server("notes", machine, tmp_path).launch.command == ("uvx",)
     files, across = read_configured(machine, tmp_path)
     assert [one.command for one in used_entries(files)] == ["uvx"]
     assert len(across) == 1
@@ -83,7 +84,7 @@ def test_of_one_host_the_file_that_wins_counts(machine, tmp_path):
 def test_what_cannot_be_started_is_said_with_its_place(machine):
     configure(machine.home, ".cursor/mcp.json", notes={"args": []})
     with pytest.raises(UsageError, match=r"'notes' in .*mcp\.json, line 1, has neither a command nor a URL"):
-        find_launch("notes", machine, None)
+        find_server("notes", machine, None)
 
 
 def test_secrets_are_not_shown():

@@ -50,9 +50,9 @@ def test_a_configured_name_is_what_its_host_would_start_or_connect_to(home):
     configure(home / ".cursor" / "mcp.json", notes=notes, far={"url": "https://x", "headers": {"A": "b"}})
     target = target_from("notes")
     assert (target.kind, target.value) == ("command", ["npx", "-y"])
-    assert (target.launch.env, target.launch.cwd) == ({"A": "b"}, "/d")
+    assert (target.server.launch.env, target.server.launch.cwd) == ({"A": "b"}, "/d")
     target = target_from("cursor:far")
-    assert (target.kind, target.value, target.launch.headers) == ("url", "https://x", {"A": "b"})
+    assert (target.kind, target.value, target.server.launch.headers) == ("url", "https://x", {"A": "b"})
     path = configure(home / "x.json", notes={"command": "uvx"})
     assert take_target(["notes", "add"], None, config=path)[0].value == ["uvx"]
 

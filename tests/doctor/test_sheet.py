@@ -63,14 +63,35 @@ def test_a_diagnosis_can_turn_out_to_be_the_cause():
     assert sheet.is_broken
 
 
-def test_each_check_is_told_when_it_is_over():
-    told = []
-    sheet = Sheet(["a"], watch=told.append)
+class Told:
+    def __init__(self):
+        self.words = []
+
+    def begin(self, name):
+        self.words.append(f"{name} begins")
+
+    def end(self, check):
+        self.words.append(f"{check.name} is {check.status}")
+
+
+def test_each_check_is_told_when_it_begins_and_when_it_is_over():
+    told = Told()
+    sheet = Sheet(["a"], watch=told)
 
     with sheet.check("a"):
-        assert told == []
+        assert told.words == ["a begins"]
 
-    assert told[0].name == "a"
+    assert told.words == ["a begins", "a is ok"]
+
+
+def test_what_follows_from_another_diagnosis_can_be_dropped():
+    sheet = Sheet([])
+    sheet.diagnose("NET-1", "first")
+    sheet.diagnose("NET-2", "second")
+
+    sheet.drop(["NET-1"])
+
+    assert [each.code for each in sheet.diagnoses] == ["NET-2"]
 
 
 def test_secrets_are_hidden_wherever_they_turn_up():

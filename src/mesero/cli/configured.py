@@ -11,6 +11,7 @@ from typing import Any
 from mesero.cli.printing import safe_line
 from mesero.errors import UsageError
 from mesero.host.configs import ConfigFile
+from mesero.host.configured import ConfiguredServer, configured_servers
 from mesero.host.edits import is_traced
 from mesero.host.entries import Launch, ServerEntry, launch_for
 from mesero.host.files import read_all, read_file
@@ -22,12 +23,11 @@ from mesero.trace.sensitive import is_secret_header, is_secret_name, placeholder
 __all__ = [
     "document_of",
     "document_of_file",
-    "find_launch",
+    "find_server",
     "hidden_words",
     "problem_lines",
     "read_configured",
     "target_text",
-    "used_entries",
 ]
 
 
@@ -54,18 +54,10 @@ def read_configured(
     return [file], []
 
 
-def used_entries(files: Sequence[ConfigFile]) -> list[ServerEntry]:
-    """The servers that hosts use: of those with one name in one host's files, the last."""
-    found: dict[tuple[str, str], ServerEntry] = {}
-    for entry in (entry for file in files for entry in file.entries):
-        found[entry.host, entry.name] = entry
-    return list(found.values())
-
-
-def find_launch(
+def find_server(
     word: str, machine: Machine, project: Path | None, config: str | None = None
-) -> tuple[ServerEntry, Launch] | None:
-    """The server that a word names, ``NAME`` or ``HOST:NAME``, and what its host does for it.
+) -> ConfiguredServer | None:
+    """The server that a word names, ``NAME`` or ``HOST:NAME``.
 
     Raises:
         UsageError: several hosts mean different things by it, it cannot be started, or there is none of that
@@ -74,25 +66,26 @@ def find_launch(
     host, _, name = word.partition(":")
     if host not in HOSTS:
         host, name = "", word
-    files, _ = read_configured(machine, project, config=config, host=host or None)
-    entries = used_entries(files)
-    fitting = [(one, launch_for(one, machine.environment)) for one in entries if one.name == name]
+    files, across = read_configured(machine, project, config=config, host=host or None)
+    servers = configured_servers(files, across, machine.environment)
+    fitting = [one for one in servers if one.entry.name == name]
     if not fitting:
         if config is not None or host:
+            entries = [one.entry for one in servers]
             raise _nobody(name, entries, config or f"the files of {HOSTS[host].title}")
         return None
-    if any(launch != fitting[0][1] for _, launch in fitting):
-        lines = [f"\n  {one.host}:{name}  {target_text(launch)}" for one, launch in fitting]
+    if any(one.launch != fitting[0].launch for one in fitting):
+        lines = [f"\n  {one.entry.host}:{name}  {target_text(one.launch)}" for one in fitting]
         raise UsageError(
-            f"{name!r} means different servers:{''.join(lines)}", fix=f"Write {fitting[0][0].host}:{name}"
+            f"{name!r} means different servers:{''.join(lines)}", fix=f"Write {fitting[0].entry.host}:{name}"
         )
-    entry, launch = fitting[0]
-    if not launch.command and launch.url is None:
+    found = fitting[0]
+    if not found.launch.command and found.launch.url is None:
         raise UsageError(
-            f"{name!r} in {entry.file}, line {entry.line}, has neither a command nor a URL",
+            f"{name!r} in {found.entry.file}, line {found.entry.line}, has neither a command nor a URL",
             fix=f"mesero config show {name}",
         )
-    return entry, launch
+    return found
 
 
 def _nobody(name: str, entries: Sequence[ServerEntry], where: str) -> UsageError:

@@ -143,6 +143,11 @@ class Connection:
         self.wants_discovery: bool | None = None
         """Whether the server is asked what it offers although its era is given; None when not."""
 
+    @property
+    def has_command(self) -> bool:
+        """Whether there is a command behind ``--``."""
+        return self._command is not None
+
     def take_target(self, words: Sequence[str] | None) -> tuple[Target, list[str]]:
         """The target, checked against the options, and the words that are left.
 
@@ -151,7 +156,7 @@ class Connection:
         """
         options = self.options
         target, rest = take_target(words or [], self._command, config=options.config)
-        self._launch = target.launch or Launch()
+        self._launch = Launch() if target.server is None else target.server.launch
         if target.kind != "url" and (options.header or options.bearer_env):
             raise UsageError("--header and --bearer-env are for URLs")
         if target.kind != "command" and (options.env or options.cwd or options.stderr):

@@ -6,6 +6,7 @@ shown as escapes instead; so are the invisible characters that reorder text.
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from typing import Any, TextIO
@@ -80,6 +81,11 @@ class Output:
     def is_terminal(self) -> bool:
         """Whether stderr is a terminal: somebody watches."""
         return self._err.isatty()
+
+    @property
+    def shows_colours(self) -> bool:
+        """Whether stdout is a terminal whose user has nothing against colours: https://no-color.org."""
+        return self._out.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
     def say(self, text: str) -> None:
         """A result for people, on stdout."""

@@ -12,10 +12,12 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from mesero.errors import LaunchError, UsageError
-from mesero.host.entries import Launch
+
+if TYPE_CHECKING:
+    from mesero.host.configured import ConfiguredServer
 
 __all__ = ["Target", "load_server", "take_target", "target_from"]
 
@@ -28,12 +30,12 @@ _FORMS = (
 class Target(NamedTuple):
     """What to connect to: ``value`` is a URL, the words of a command, or ``file.py[:name]``.
 
-    A server from a configuration file also has the environment, folder and headers that stand there.
+    A server from a configuration file also has what its host does for it: environment, folder, headers.
     """
 
     kind: Literal["url", "command", "file"]
     value: Any
-    launch: Launch | None = None
+    server: ConfiguredServer | None = None
 
 
 def take_target(
@@ -92,16 +94,16 @@ def target_from(word: str, *, config: str | None = None) -> Target:
     found = _find_configured(word, config) if word else None
     if found is None:
         raise UsageError(f"{word!r} is no target", fix=_FORMS)
-    return Target("command" if found.command else "url", list(found.command) or found.url, found)
+    launch = found.launch
+    return Target("command" if launch.command else "url", list(launch.command) or launch.url, found)
 
 
-def _find_configured(word: str, config: str | None) -> Launch | None:
+def _find_configured(word: str, config: str | None) -> ConfiguredServer | None:
     # Only a word that is nothing else is worth the reading of files, and what that imports.
-    from mesero.cli.configured import find_launch
+    from mesero.cli.configured import find_server
     from mesero.host.places import this_machine
 
-    found = find_launch(word, this_machine(), Path.cwd(), config)
-    return None if found is None else found[1]
+    return find_server(word, this_machine(), Path.cwd(), config)
 
 
 def load_server(word: str) -> Any:

@@ -2,11 +2,13 @@
 
     report = await mesero.doctor.examine(["npx", "-y", "some-server"])
 
-``checks`` look layer by layer, ``diagnoses`` has the texts, ``judging`` lets the audit judge the recording.
-Tools are never called.
+``checks`` look layer by layer, ``texts`` has what is said of what they find, ``judging`` lets the audit judge
+the recording. ``examine_all`` looks at many servers side by side. Tools are not called.
 """
 
 from mesero.doctor.examine import examine
 from mesero.doctor.report import Check, Diagnosis, Report
+from mesero.doctor.rounds import Patient, Round, examine_all
+from mesero.doctor.sheet import Watch
 
-__all__ = ["Check", "Diagnosis", "Report", "examine"]
+__all__ = ["Check", "Diagnosis", "Patient", "Report", "Round", "Watch", "examine", "examine_all"]

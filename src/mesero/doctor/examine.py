@@ -8,17 +8,19 @@ from __future__ import annotations
 import asyncio
 import shlex
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from mesero.doctor.checks.config import check_config, settle_config
 from mesero.doctor.limits import Limits
 from mesero.doctor.local import LOCAL_CHECKS, LocalExamination
-from mesero.doctor.programs import secrets_in
+from mesero.doctor.programs import secrets_in, secrets_in_words
 from mesero.doctor.recording import Recording
-from mesero.doctor.report import Check, Report, verdict_for
-from mesero.doctor.sheet import Sheet
+from mesero.doctor.report import Report, verdict_for
+from mesero.doctor.sheet import Sheet, Watch
 from mesero.doctor.visit import Visit
+from mesero.host.configured import ConfiguredServer
 
 __all__ = ["examine"]
 
@@ -34,12 +36,13 @@ async def examine(
     is_deep: bool = False,
     trace: Path | None = None,
     home: Path | None = None,
-    watch: Callable[[Check], None] | None = None,
+    server: ConfiguredServer | None = None,
+    watch: Watch | None = None,
 ) -> Report:
     """Find out what is wrong with a server, whose fault it is, and what to do.
 
     Args:
-        target: A command as a list, or a URL.
+        target: A command as a list, or a URL; may be empty where ``server`` has neither.
         env: For a command: variables that are set for it.
         cwd: For a command: its working directory.
         headers: For a URL: headers that are sent along.
@@ -48,38 +51,44 @@ async def examine(
         is_deep: Send odd requests, too: see `mesero.doctor.checks.deep`.
         trace: A file to record in.
         home: The user's home; found out by default.
-        watch: Called with each check that is over.
+        server: Where the target comes from, if it is from a configuration file.
+        watch: Told of each check.
     """
     start = time.monotonic()
     limits = Limits(timeout_s, watch_s, is_deep)
     recording = Recording(trace)
+    before = () if server is None else ("config",)
     examination: Any
     if isinstance(target, str):
-        examination = _url_examination(target, headers or {}, recording, limits, watch)
+        examination = _url_examination(target, headers or {}, recording, limits, watch, before=before)
     else:
-        sheet = Sheet(LOCAL_CHECKS, secrets=secrets_in(env or {}), watch=watch)
+        secrets = [*secrets_in(env or {}), *secrets_in_words(target)]
+        sheet = Sheet((*before, *LOCAL_CHECKS), secrets=secrets, watch=watch)
+        place = home or Path.home()
         examination = LocalExamination(
-            sheet,
-            target,
-            env=env or {},
-            cwd=cwd,
-            recording=recording,
-            limits=limits,
-            home=home or Path.home(),
+            sheet, target, env=env or {}, cwd=cwd, recording=recording, limits=limits, home=place
         )
     sheet = examination.sheet
+    is_clear = server is None or check_config(sheet, server)
     try:
-        async with asyncio.timeout(timeout_s + watch_s):
+        if is_clear:
+            await _run_within(limits, examination)
+    finally:
+        recording.close()
+    settle_config(sheet)
+    shown = target if isinstance(target, str) else shlex.join(target)
+    return _report_of(sheet.hide(shown), sheet, examination.visit, took_s=time.monotonic() - start)
+
+
+async def _run_within(limits: Limits, examination: Any) -> None:
+    sheet: Sheet = examination.sheet
+    try:
+        async with asyncio.timeout(limits.total_s + limits.watch_s):
             await examination.run()
     except TimeoutError:
         if not sheet.is_broken:
-            sheet.diagnose(
-                "TIME-1", f"it was not done within {timeout_s:g} s; what was not reached is marked"
-            )
-    finally:
-        recording.close()
-    shown = target if isinstance(target, str) else shlex.join(target)
-    return _report_of(shown, sheet, examination.visit, took_s=time.monotonic() - start)
+            total_s = limits.total_s
+            sheet.diagnose("TIME-1", f"it was not done within {total_s:g} s; what was not reached is marked")
 
 
 def _url_examination(
@@ -87,12 +96,15 @@ def _url_examination(
     headers: Mapping[str, str],
     recording: Recording,
     limits: Limits,
-    watch: Callable[[Check], None] | None,
+    watch: Watch | None,
+    *,
+    before: tuple[str, ...],
 ) -> Any:
     # Only URLs are worth the time that this import takes.
     from mesero.doctor.remote import REMOTE_CHECKS, RemoteExamination
 
-    sheet = Sheet(REMOTE_CHECKS, secrets=secrets_in(headers), watch=watch)
+    secrets = [*secrets_in(headers), *secrets_in_words([url])]
+    sheet = Sheet((*before, *REMOTE_CHECKS), secrets=secrets, watch=watch)
     return RemoteExamination(sheet, url, headers=headers, recording=recording, limits=limits)
 
 

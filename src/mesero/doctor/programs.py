@@ -12,7 +12,17 @@ import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-__all__ = ["UNEXPANDED", "find_elsewhere", "find_shim", "missing_folders", "secrets_in", "unexpanded_in"]
+from mesero.trace.sensitive import is_secret_name, secret_spans
+
+__all__ = [
+    "UNEXPANDED",
+    "find_elsewhere",
+    "find_shim",
+    "missing_folders",
+    "secrets_in",
+    "secrets_in_words",
+    "unexpanded_in",
+]
 
 UNEXPANDED = re.compile(r"\$\{[^}\s]+\}")
 """A variable that somebody should have filled in."""
@@ -87,6 +97,23 @@ def secrets_in(variables: Mapping[str, str]) -> list[str]:
             continue
         found += [value, *(word for word in value.split()[1:] if len(word) >= _MIN_SECRET)]
     return found
+
+
+def secrets_in_words(words: Sequence[str]) -> list[str]:
+    """The secrets in a command line or a URL: known by their shape, or by the option before them.
+
+    Args:
+        words: The words of the command; the URL alone.
+    """
+    found: list[str] = []
+    is_named = False
+    for word in words:
+        if is_named and not word.startswith("-"):
+            found.append(word)
+        else:
+            found += [word[start:end] for start, end in secret_spans(word)]
+        is_named = word.startswith("-") and "=" not in word and is_secret_name(word.lstrip("-"))
+    return [one for one in found if len(one) >= _MIN_SECRET and not UNEXPANDED.search(one)]
 
 
 def unexpanded_in(words: Sequence[str], variables: Mapping[str, str]) -> list[str]:

@@ -13,7 +13,19 @@ import msgspec
 from mesero.audit.diagnosis import Confidence
 from mesero.audit.findings import Blame, Phase
 
-__all__ = ["STATUSES", "Check", "Diagnosis", "Report", "Severity", "Status", "Text", "Verdict", "verdict_for"]
+__all__ = [
+    "SEVERITIES",
+    "STATUSES",
+    "VERDICTS",
+    "Check",
+    "Diagnosis",
+    "Report",
+    "Severity",
+    "Status",
+    "Text",
+    "Verdict",
+    "verdict_for",
+]
 
 Status = Literal["ok", "warning", "failed", "not reached", "skipped"]
 """``not reached``: something before it failed; ``skipped``: it does not concern this target."""
@@ -24,6 +36,10 @@ Severity = Literal["broken", "degraded", "note"]
 Verdict = Literal["ok", "degraded", "broken"]
 
 STATUSES: Final[tuple[Status, ...]] = ("ok", "warning", "failed", "not reached", "skipped")
+SEVERITIES: Final[tuple[Severity, ...]] = ("broken", "degraded", "note")
+"""The weightiest first."""
+VERDICTS: Final[tuple[Verdict, ...]] = ("broken", "degraded", "ok")
+"""The worst first."""
 
 
 class Check(msgspec.Struct, frozen=True, kw_only=True):

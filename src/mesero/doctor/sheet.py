@@ -9,17 +9,26 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import Protocol
 
 from msgspec.structs import replace
 
 from mesero.audit.diagnosis import Confidence
 from mesero.audit.findings import Blame
-from mesero.doctor.report import Check, Diagnosis, Severity, Status
+from mesero.doctor.report import SEVERITIES, Check, Diagnosis, Severity, Status
 from mesero.doctor.texts import TEXTS
 
-__all__ = ["OpenCheck", "Sheet"]
+__all__ = ["OpenCheck", "Sheet", "Watch"]
 
-_WEIGHTS: dict[Severity, int] = {"broken": 0, "degraded": 1, "note": 2}
+
+class Watch(Protocol):
+    """Who is told how an examination goes on."""
+
+    def begin(self, name: str) -> None:
+        """This check begins."""
+
+    def end(self, check: Check) -> None:
+        """This check is over."""
 
 
 class OpenCheck:
@@ -57,7 +66,7 @@ class Sheet:
     Args:
         names: The checks, in their order.
         secrets: Values that are not shown, wherever they turn up.
-        watch: Called with each check that is over.
+        watch: Told of each check.
         clock: Seconds that only grow.
     """
 
@@ -66,7 +75,7 @@ class Sheet:
         names: Sequence[str],
         *,
         secrets: Iterable[str] = (),
-        watch: Callable[[Check], None] | None = None,
+        watch: Watch | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._checks: dict[str, Check] = {name: Check(name=name, status="not reached") for name in names}
@@ -84,7 +93,7 @@ class Sheet:
     @property
     def diagnoses(self) -> tuple[Diagnosis, ...]:
         """All of them, the weightiest first."""
-        return tuple(sorted(self._diagnoses, key=lambda each: _WEIGHTS[each.severity]))
+        return tuple(sorted(self._diagnoses, key=lambda each: SEVERITIES.index(each.severity)))
 
     @property
     def is_broken(self) -> bool:
@@ -99,6 +108,8 @@ class Sheet:
     def check(self, name: str) -> Iterator[OpenCheck]:
         """Do one check; whatever ends it, what was seen until then is kept."""
         opened = OpenCheck(name)
+        if self._watch is not None:
+            self._watch.begin(name)
         start = self._clock()
         try:
             yield opened
@@ -108,24 +119,25 @@ class Sheet:
             raise
         finally:
             took_s = round(self._clock() - start, 3)
-            evidence = tuple(map(self._hide, opened.evidence))
+            evidence = tuple(map(self.hide, opened.evidence))
             done = Check(name=name, status=opened.status, took_s=took_s, evidence=evidence)
             self._checks[name] = done
             if self._watch is not None:
-                self._watch(done)
+                self._watch.end(done)
 
     def add(self, diagnosis: Diagnosis) -> None:
         """Take a diagnosis; one of the same code counts once."""
         if self.has(diagnosis.code):
             return
         hidden = {
-            "cause": self._hide(diagnosis.cause),
-            "fix": self._hide(diagnosis.fix),
-            "evidence": tuple(map(self._hide, diagnosis.evidence)),
+            "cause": self.hide(diagnosis.cause),
+            "fix": self.hide(diagnosis.fix),
+            "evidence": tuple(map(self.hide, diagnosis.evidence)),
         }
         self._diagnoses.append(replace(diagnosis, **hidden))
 
-    def _hide(self, text: str) -> str:
+    def hide(self, text: str) -> str:
+        """A text without the secrets in it."""
         for secret in self._secrets:
             text = text.replace(secret, f"<hidden, {len(secret)} characters>")
         return text
@@ -135,6 +147,10 @@ class Sheet:
         self._diagnoses = [
             replace(each, severity="broken") if each.code == code else each for each in self._diagnoses
         ]
+
+    def drop(self, codes: Iterable[str]) -> None:
+        """These are told by another diagnosis."""
+        self._diagnoses = [each for each in self._diagnoses if each.code not in codes]
 
     def diagnose(
         self,

@@ -41,6 +41,8 @@ class HostRules(msgspec.Struct, frozen=True, kw_only=True):
         forms: The references to variables that it follows, in ``expands`` (empty: everywhere).
         tool_prefix: What a tool's name is prefixed with, ``%s`` for the server's name.
         has_remote: Whether a URL may be written at all.
+        reads_shell: Whether servers get the PATH of the user's shell: those that a terminal starts do, and
+            editors that ask the shell for it.
     """
 
     name: str
@@ -61,6 +63,7 @@ class HostRules(msgspec.Struct, frozen=True, kw_only=True):
     expands: tuple[str, ...] = ()
     tool_prefix: str = ""
     has_remote: bool = True
+    reads_shell: bool = True
 
     def type_for(self, kind: Kind) -> str:
         """The word for a kind of server."""
@@ -82,6 +85,7 @@ _ALL = (
         comments=False,
         trailing_commas=False,
         has_remote=False,
+        reads_shell=False,
     ),
     HostRules(
         name="claude-code",

@@ -1,5 +1,7 @@
+import contextlib
 import json
 import os
+import pty
 import signal
 import subprocess
 import sys
@@ -8,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from mesero.cli.commands.doctor import exit_code_of, lines_of
+from mesero.cli.commands.doctor import exit_code_of
 from mesero.doctor import Diagnosis, Report
 
 BROKEN = Path(__file__).parents[2] / "broken"
@@ -50,11 +52,159 @@ def test_the_document_has_the_same():
     assert done.returncode == 1
 
 
-def test_a_python_file_is_no_target():
-    done = run("notes.py")
+def test_a_python_file_is_examined_as_the_program_that_it_is(tmp_path):
+    file = tmp_path / "notes.py"
+    file.write_text("import mesero\nserver = mesero.Server('notes')\n")
+
+    done = run(str(file))
+
+    assert done.stdout.startswith("OK: notes")
+    assert "mesero serve" in done.stdout
+
+
+# -- configuration files -------------------------------------------------------------------------------------
+
+DEMO = {"command": sys.executable, "args": ["-m", "mesero.demo"]}
+KEYLESS = {"command": sys.executable, "args": [str(BROKEN / "P05_key.py")]}
+
+
+@pytest.fixture
+def machine(tmp_path, monkeypatch):
+    """A user who has two hosts, and stands in an empty project."""
+    for name in ("XDG_CONFIG_HOME", "CODEX_HOME", "APPDATA"):
+        monkeypatch.delenv(name, raising=False)
+    home = tmp_path / "home"
+    (home / ".cursor").mkdir(parents=True)
+    (home / ".cursor/mcp.json").write_text(json.dumps({"mcpServers": {"notes": DEMO, "keyless": KEYLESS}}))
+    (home / ".codeium/windsurf").mkdir(parents=True)
+    (home / ".codeium/windsurf/mcp_config.json").write_text(json.dumps({"mcpServers": {"notes": DEMO}}))
+    monkeypatch.setenv("HOME", str(home))
+    project = tmp_path / "project"
+    project.mkdir()
+    monkeypatch.chdir(project)
+    return home
+
+
+def test_alone_it_examines_every_server_of_every_host(machine):
+    done = run("--yes")
+
+    lines = done.stdout.splitlines()
+    assert lines[0].startswith("BROKEN: 2 servers: 1 broken, 1 in order")
+    assert any(line.startswith("BROKEN: keyless (Cursor): The server lacks a setting") for line in lines)
+    assert any(line.startswith("OK: notes (Cursor, Windsurf): notes") for line in lines)
+    assert done.returncode == 1
+
+
+def test_alone_it_starts_nothing_unasked(machine):
+    done = run()
+
+    assert done.stdout == ""
+    assert "keyless (Cursor): " in done.stderr
+    assert "nothing was started" in done.stderr
+    assert done.returncode == 2
+
+
+def test_it_asks_on_a_terminal(machine):
+    pid, terminal = pty.fork()
+    if pid == 0:
+        words = ["-m", "mesero", "doctor", "--host", "windsurf"]
+        os.execv(sys.executable, [sys.executable, *words])
+    shown = ""
+    while "Go on? [y/N]" not in shown:
+        shown += os.read(terminal, 4096).decode()
+    os.write(terminal, b"y\n")
+    with contextlib.suppress(OSError):  # the other end is closed
+        while more := os.read(terminal, 4096):
+            shown += more.decode()
+    os.close(terminal)
+
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+    assert "1 server: 1 in order" in shown
+    assert "\x1b[32mOK:" in shown
+
+
+def test_the_document_of_many_servers_has_a_report_for_each(machine):
+    document = json.loads(run("--yes", "--json").stdout)
+
+    assert document["verdict"] == "broken"
+    notes, keyless = document["servers"]
+    assert [one["host"] for one in notes["entries"]] == ["cursor", "windsurf"]
+    assert (notes["verdict"], keyless["verdict"]) == ("ok", "broken")
+    assert keyless["diagnoses"][0]["code"] == "EXIT-2"
+
+
+def test_a_file_is_examined_by_its_name(tmp_path):
+    file = tmp_path / "mcp.json"
+    file.write_text('{"servers": {"notes": ' + json.dumps(DEMO) + "}, // mine\n}")
+
+    done = run("--yes", str(file))
+
+    assert done.stdout.startswith("OK: 1 server: 1 in order")
+    assert run("--yes", "--config", str(file)).stdout.startswith("OK: 1 server")
+    assert done.returncode == 0
+
+
+def test_a_named_server_shows_its_place_in_the_file_first(machine):
+    done = run("cursor:notes")
+
+    assert done.stdout.startswith("OK: notes")
+    assert f"config          0.00 s  Cursor (user): {machine}/.cursor/mcp.json, line 1" in done.stdout
+
+
+def test_a_file_without_servers_is_said_to_have_none(tmp_path):
+    file = tmp_path / "mcp.json"
+    file.write_text('{"mcpServers": {}}')
+
+    done = run(str(file))
 
     assert done.returncode == 2
-    assert "mesero serve notes.py" in done.stderr
+    assert "no server is configured" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (("--env", "A=b"), "are for one server"),
+        (("--host", "cursor", "notes"), "HOST:NAME"),
+        (("--host", "nobody"), "no host 'nobody'"),
+        (("--timeout", "0"), "above 0"),
+        (("--watch", "-1"), "number of seconds"),
+        (("notes", "more"), "one word too many"),
+        (("nowhere.json",), "there is no file"),
+    ],
+)
+def test_what_does_not_go_together_is_said(machine, words, expected):
+    done = run(*words)
+
+    assert done.returncode == 2
+    assert expected in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("entry", "fix"),
+    [
+        ({**DEMO, "env": {"K": "${input:key}"}}, "--env NAME=VALUE"),
+        ({"url": "https://example.com", "headers": {"K": "${input:key}"}}, "--header"),
+        ({"command": "${input:key}"}, "behind '--'"),
+    ],
+)
+def test_what_a_host_asks_its_user_for_must_be_given(tmp_path, entry, fix):
+    file = tmp_path / "mcp.json"
+    file.write_text(json.dumps({"servers": {"notes": entry}, "inputs": [{"id": "key"}]}))
+
+    done = run("--config", str(file), "notes")
+
+    assert done.returncode == 2
+    assert "VS Code asks its user for key" in done.stderr
+    assert fix in done.stderr
+
+
+def test_a_value_that_a_host_would_ask_for_can_be_given(tmp_path):
+    file = tmp_path / "mcp.json"
+    entry = {**DEMO, "env": {"K": "${input:key}"}}
+    file.write_text(json.dumps({"servers": {"notes": entry}, "inputs": [{"id": "key"}]}))
+
+    assert run("--config", str(file), "--env", "K=value", "notes").returncode == 0
 
 
 def test_nothing_survives_an_interrupt(tmp_path):
@@ -98,7 +248,3 @@ def report_with(code, phase="launch", *, verdict="broken"):
 )
 def test_the_exit_code_follows_from_the_first_diagnosis(code, phase, expected):
     assert exit_code_of(report_with(code, phase)) == expected
-
-
-def test_what_a_server_sends_is_made_safe():
-    assert "\x1b" not in "\n".join(lines_of(report_with("NET-1")))

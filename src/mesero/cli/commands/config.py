@@ -19,13 +19,13 @@ from mesero.cli.configured import (
     problem_lines,
     read_configured,
     target_text,
-    used_entries,
 )
 from mesero.cli.connection import parse_headers, parse_pairs
 from mesero.cli.exits import DONE, FAILED, reporting
 from mesero.cli.printing import Output, safe_line
 from mesero.errors import UsageError
 from mesero.host.configs import ConfigFile
+from mesero.host.configured import used_entries
 from mesero.host.edits import add_server, entry_values, remove_server, trace_server, untrace_server
 from mesero.host.entries import Launch, launch_for
 from mesero.host.files import change_file

@@ -3,45 +3,54 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+import sys
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from mesero.cli.configured import document_of, read_configured, target_text
 from mesero.cli.connection import Connection, connecting
+from mesero.cli.examining import ExaminationDisplay
 from mesero.cli.exits import AUTHORIZE, DISCONNECTED, DONE, FAILED, PROTOCOL, TIMEOUT
-from mesero.cli.printing import Output, safe_line
-from mesero.doctor import Check, Diagnosis, Report, examine
+from mesero.cli.exits import USAGE as ASKED_WRONG
+from mesero.cli.reports import print_lines, report_lines, round_lines
+from mesero.doctor import Report, Round, examine, examine_all
+from mesero.doctor.rounds import Patient, patients_of
 from mesero.errors import UsageError
+from mesero.host.configured import ConfiguredServer, configured_servers
+from mesero.host.hosts import HOSTS, host_for
+from mesero.host.places import this_machine
+from mesero.jsonrpc import decode_value, encode_value
 
-__all__ = ["EXAMPLES", "USAGE", "command", "exit_code_of", "lines_of"]
+__all__ = ["EXAMPLES", "USAGE", "command", "exit_code_of"]
 
-USAGE = "[TARGET] [-- COMMAND...]"
+USAGE = "[TARGET|CONFIG FILE] [-- COMMAND...]"
 
 EXAMPLES = """\
+  mesero doctor
   mesero doctor https://example.com/mcp
   mesero doctor -- npx -y @modelcontextprotocol/server-everything
   mesero doctor github
+  mesero doctor --yes .vscode/mcp.json
   mesero doctor --json --trace visit.jsonl -- python server.py
 """
 
 _DEFAULT_S = 30.0
-_AT_FAULT = {
-    "client": "the client's side: its configuration or its machine",
-    "server": "the server",
-    "intermediary": "something between client and server",
-    "unknown": "not clear",
-}
-_MARKS = {"ok": "+", "warning": "!", "failed": "x", "not reached": ".", "skipped": "-"}
-_VERDICTS = {"ok": "OK", "degraded": "DEGRADED", "broken": "BROKEN"}
+_CONFIG_ENDINGS = (".json", ".jsonc", ".toml", ".yaml", ".yml")
 
 
 @connecting
-def command(
+def command(  # noqa: PLR0917 - the parser passes them by name
     connection: Connection,
     target: Annotated[
-        list[str] | None, typer.Argument(metavar="[TARGET]", help="A URL, or a configured server's name.")
+        list[str] | None,
+        typer.Argument(
+            metavar="[TARGET]",
+            help="A URL, a configured server's name, or a configuration file. "
+            "Without one: every server of every installed host.",
+        ),
     ] = None,
     deep: Annotated[
         bool, typer.Option("--deep", help="Send odd requests, too; tools are not called.")
@@ -49,47 +58,96 @@ def command(
     watch: Annotated[
         float, typer.Option("--watch", metavar="SECONDS", help="Stay connected for so long, and watch.")
     ] = 0.0,
+    host: Annotated[
+        str | None, typer.Option("--host", metavar="HOST", help=f"Only this host: {', '.join(HOSTS)}.")
+    ] = None,
+    yes: Annotated[
+        bool, typer.Option("--yes", "-y", help="Do not ask before servers of a file are started.")
+    ] = False,
 ) -> None:
-    """Say what is wrong with a server, whose fault it is, and what to do. Tools are not called."""
-    found, rest = connection.take_target(target)
-    if rest:
-        raise UsageError(f"{rest[0]!r} is one word too many")
-    if found.kind == "file":
-        raise UsageError(
-            "a Python file with a Server in it is started by a command, like any other server",
-            fix=f"mesero doctor -- mesero serve {found.value}",
-        )
-    timeout_s = _DEFAULT_S if connection.options.timeout is None else connection.options.timeout
+    """Say what is wrong with a server, whose fault it is, and what to do. Tools are not called.
+
+    Without a target the servers of all installed hosts are examined side by side, after asking.
+    """
+    options = connection.options
+    timeout_s = _DEFAULT_S if options.timeout is None else options.timeout
     if timeout_s <= 0:
         raise UsageError("--timeout is a number of seconds above 0")
     if watch < 0:
         raise UsageError("--watch is a number of seconds")
+    settings = {"timeout_s": timeout_s, "watch_s": watch, "is_deep": deep}
+    words = list(target or [])
+    file = _config_file_in(words, has_command=connection.has_command)
+    if file is not None or (not words and not connection.has_command):
+        _check_round_options(connection)
+        code = _examine_many(connection, file or options.config, host, is_agreed=yes, **settings)
+    else:
+        if host is not None or yes:
+            raise UsageError("--host and --yes are for the servers of files", fix="Write HOST:NAME")
+        code = _examine_one(connection, words, **settings)
+    raise typer.Exit(code)
+
+
+def _config_file_in(words: Sequence[str], *, has_command: bool) -> str | None:
+    """The configuration file that is the target, if it is one."""
+    if has_command or len(words) != 1:
+        return None
+    word = words[0]
+    if word.startswith(("http://", "https://")) or not word.lower().endswith(_CONFIG_ENDINGS):
+        return None
+    return word
+
+
+# -- one server ----------------------------------------------------------------------------------------------
+
+
+def _examine_one(connection: Connection, words: list[str], **settings: Any) -> int:
     options, output = connection.options, connection.output
-    is_url = found.kind == "url"
-    report = asyncio.run(
-        examine(
-            found.value,
-            env=None if is_url else connection.env(),
-            cwd=None if is_url else connection.cwd(),
-            headers=connection.headers() if is_url else None,
-            timeout_s=timeout_s,
-            watch_s=watch,
-            is_deep=deep,
-            trace=None if options.trace is None else Path(options.trace),
-            watch=_progress_on(output),
+    found, rest = connection.take_target(words)
+    if rest:
+        raise UsageError(f"{rest[0]!r} is one word too many")
+    value, env, headers = found.value, connection.env(), connection.headers()
+    if found.kind == "file":
+        # A server of this process would share its faults with the doctor.
+        value = [sys.executable, "-m", "mesero", "serve", found.value]
+    if found.server is not None:
+        _check_inputs(found.server, {**env, **headers})
+    with ExaminationDisplay(output) as display:
+        report = asyncio.run(
+            examine(
+                value,
+                env=env,
+                cwd=connection.cwd(),
+                headers=headers,
+                trace=None if options.trace is None else Path(options.trace),
+                server=found.server,
+                watch=display.watch("examining"),
+                **settings,
+            )
         )
-    )
     if output.as_json:
         output.give(report)
     else:
-        output.say("\n".join(lines_of(report)))
-    raise typer.Exit(exit_code_of(report))
+        print_lines(list(report_lines(report)), output)
+    return exit_code_of(report)
 
 
-def _progress_on(output: Output) -> Callable[[Check], None] | None:
-    if not output.is_terminal:
-        return None
-    return lambda check: output.note(f"{_MARKS[check.status]} {check.name}")
+def _check_inputs(server: ConfiguredServer, values: Mapping[str, str]) -> None:
+    """What the host asks its user for must come from somewhere else here."""
+    launch, title = server.launch, HOSTS[server.entry.host].title
+    in_words = [name for name in server.inputs if _is_in(name, (*launch.command, launch.url or ""))]
+    names = [*in_words, *(name for name in server.inputs if _is_in(name, values.values()))]
+    if not names:
+        return
+    way = "--header 'NAME: VALUE'" if launch.url else "--env NAME=VALUE"
+    raise UsageError(
+        f"{title} asks its user for {' and '.join(names)} before it starts {server.entry.name!r}",
+        fix="Examine the command itself, behind '--'" if in_words else f"Give the value with {way}",
+    )
+
+
+def _is_in(name: str, texts: Iterable[str]) -> bool:
+    return any(f"${{input:{name}}}" in text for text in texts)
 
 
 def exit_code_of(report: Report) -> int:
@@ -108,46 +166,73 @@ def exit_code_of(report: Report) -> int:
     return PROTOCOL
 
 
-# -- text ----------------------------------------------------------------------------------------------------
+# -- many ----------------------------------------------------------------------------------------------------
 
 
-def lines_of(report: Report) -> list[str]:
-    """The report for people; the first line is the answer."""
-    lines = [_answer_of(report)]
-    for number, each in enumerate(report.diagnoses):
-        lines += _diagnosis_lines(each, is_first=number == 0 and report.verdict != "ok")
-    lines += ["", f"Checks of {safe_line(report.target)} ({report.took_s:.1f} s)"]
-    for check in report.checks:
-        lines += _check_lines(check)
-    return lines
+def _check_round_options(connection: Connection) -> None:
+    options = connection.options
+    if options.env or options.cwd or options.header or options.bearer_env or options.trace:
+        raise UsageError(
+            "--env, --cwd, --header, --bearer-env and --trace are for one server", fix="mesero doctor NAME"
+        )
 
 
-def _answer_of(report: Report) -> str:
-    if report.verdict != "ok":
-        first = report.diagnoses[0]
-        return f"{_VERDICTS[report.verdict]}: {first.title}: {safe_line(first.cause)}"
-    info = report.server
-    name = " ".join(part for part in (info.name, info.version) if part) if info is not None else "the server"
-    rest = "it works, with a remark" if report.diagnoses else "nothing is wrong"
-    speaks = f"speaks {report.revision} ({report.era})"
-    return f"{_VERDICTS[report.verdict]}: {safe_line(name)} {speaks}; {rest}"
+def _examine_many(
+    connection: Connection, config: str | None, host: str | None, *, is_agreed: bool, **settings: Any
+) -> int:
+    machine, output = this_machine(), connection.output
+    if host is not None:
+        host_for(host)
+    files, across = read_configured(machine, Path.cwd(), config=config, host=host)
+    servers = configured_servers(files, across, machine.environment)
+    if not servers and not any(file.problems for file in files):
+        where = config or (HOSTS[host].title if host else "the files of the installed hosts")
+        raise UsageError(
+            f"no server is configured in {where}", fix="mesero config path --all lists the places"
+        )
+    patients = patients_of(servers)
+    if servers and not is_agreed and not _is_agreed_to(connection, patients):
+        output.note("nothing was started; --yes starts them without asking, mesero doctor NAME only one")
+        return DONE if connection.terminal.is_interactive else ASKED_WRONG
+    with ExaminationDisplay(output) as display:
+        found = asyncio.run(
+            examine_all(servers, files=files, watch=lambda patient: display.watch(patient.name), **settings)
+        )
+    if output.as_json:
+        output.give(_document_of(found))
+    else:
+        print_lines(list(round_lines(found, is_verbose=output.is_verbose)), output)
+    return DONE if found.verdict == "ok" else FAILED
 
 
-def _diagnosis_lines(each: Diagnosis, *, is_first: bool) -> list[str]:
-    head = [] if is_first else ["", f"Also: {each.title}: {safe_line(each.cause)}"]
-    lines = [
-        *head,
-        f"  fix: {safe_line(each.fix)}",
-        f"  at fault: {_AT_FAULT[each.blame]} ({each.confidence}, {each.phase}, {each.code})",
-    ]
-    return [*lines, *(f"  | {safe_line(text)}" for text in each.evidence)]
+def _is_agreed_to(connection: Connection, patients: Sequence[Patient]) -> bool:
+    """Show what would be started, and ask; without a terminal the answer is no."""
+    lines = ["This would be started or connected to:"]
+    for patient in patients:
+        hosts = ", ".join(dict.fromkeys(HOSTS[one.entry.host].title for one in patient.servers))
+        what = patient.skipped or target_text(patient.servers[0].launch)
+        lines.append(f"  {patient.name} ({hosts}): {what}")
+    connection.output.note("\n".join(lines))
+    if not connection.terminal.is_interactive:
+        return False
+    try:
+        answer = asyncio.run(connection.terminal.ask("Go on? [y/N] "))
+    except EOFError:
+        return False
+    return answer.strip().lower() in ("y", "yes")
 
 
-def _check_lines(check: Check) -> list[str]:
-    first, *rest = check.evidence or ("",)
-    took = f"{check.took_s:6.2f} s" if check.status in ("ok", "warning", "failed") else " " * 8
-    status = (
-        "" if check.status in ("ok", "warning", "failed") else f"{check.status}: " if first else check.status
-    )
-    head = f"  {_MARKS[check.status]} {check.name:<13} {took}  {status}{safe_line(first)}".rstrip()
-    return [head, *(f"{'':28}{safe_line(text)}" for text in rest)]
+def _document_of(found: Round) -> dict[str, Any]:
+    servers = []
+    for each in found.patients:
+        entries = [document_of(one.entry, one.launch) for one in each.servers]
+        problems = [problem for one in each.servers for problem in one.problems]
+        report = {} if each.report is None else decode_value(encode_value(each.report))
+        skipped = {"skipped": each.skipped} if each.skipped else {}
+        servers.append({"name": each.name, "entries": entries, "problems": problems, **skipped, **report})
+    return {
+        "verdict": found.verdict,
+        "took_s": found.took_s,
+        "diagnoses": found.diagnoses,
+        "servers": servers,
+    }

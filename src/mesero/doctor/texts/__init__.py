@@ -10,11 +10,12 @@ from __future__ import annotations
 from typing import Final
 
 from mesero.doctor.report import Text
-from mesero.doctor.texts import authorization, deep, exits, http, launch, network, protocol, streams
+from mesero.doctor.texts import authorization, config, deep, exits, http, launch, network, protocol, streams
 
 __all__ = ["TEXTS"]
 
 TEXTS: Final[dict[str, Text]] = {
+    **config.TEXTS,
     **launch.TEXTS,
     **exits.TEXTS,
     **streams.TEXTS,

@@ -1,0 +1,121 @@
+import io
+import re
+
+import pytest
+from rich.console import Console
+
+from mesero.cli.printing import Output
+from mesero.cli.reports import print_lines, render_lines, report_lines, round_lines
+from mesero.doctor import Check, Diagnosis, Patient, Report, Round
+from mesero.host.configured import ConfiguredServer
+from mesero.host.entries import Launch, ServerEntry
+
+FAULT = Diagnosis(
+    code="NET-1",
+    severity="broken",
+    phase="launch",
+    title="The name cannot be resolved",
+    cause="a \x1b[31mcause",
+    blame="client",
+    fix="Correct it.",
+    evidence=("seen",),
+)
+BROKEN = Report(
+    target="x",
+    verdict="broken",
+    checks=(
+        Check(name="dns", status="failed", took_s=0.25, evidence=("no address", "really")),
+        Check(name="tcp", status="not reached"),
+        Check(name="cors", status="skipped", evidence=("no browsers",)),
+    ),
+    diagnoses=(FAULT,),
+    took_s=0.3,
+)
+
+
+def plain(lines, capsys):
+    print_lines(list(lines), Output())
+    return capsys.readouterr().out.splitlines()
+
+
+def test_the_first_line_is_the_answer_and_what_to_do_follows(capsys):
+    lines = plain(report_lines(BROKEN), capsys)
+
+    assert lines[0] == "BROKEN: The name cannot be resolved: a \\x1b[31mcause"
+    assert lines[1] == "  fix: Correct it."
+    assert lines[2].startswith("  at fault: the client's side")
+    assert lines[3] == "  | seen"
+
+
+def test_each_check_has_its_mark_its_time_and_what_was_seen(capsys):
+    lines = plain(report_lines(BROKEN), capsys)[-5:]
+
+    assert lines == [
+        "Checks of x (0.3 s)",
+        "  x dns             0.25 s  no address",
+        "                            really",
+        "  . tcp                     not reached",
+        "  - cors                    skipped: no browsers",
+    ]
+
+
+def patient(name, report=None, *, skipped="", host="cursor"):
+    entry = ServerEntry(name=name, host=host, scope="user", file="/f", line=1, column=1, kind="stdio")
+    return Patient(servers=(ConfiguredServer(entry=entry, launch=Launch()),), report=report, skipped=skipped)
+
+
+def round_with(*patients, verdict="broken", diagnoses=()):
+    return Round(verdict=verdict, patients=patients, diagnoses=diagnoses, took_s=1.0)
+
+
+def test_of_many_servers_the_broken_ones_stand_first(capsys):
+    fine = Report(target="y", verdict="ok", era="modern", revision="2026-07-28")
+
+    lines = plain(
+        round_lines(round_with(patient("a", fine), patient("b", BROKEN), patient("c", skipped="off"))), capsys
+    )
+
+    assert lines[0] == "BROKEN: 3 servers: 1 broken, 1 in order, 1 not examined (1.0 s)"
+    assert lines[2].startswith("BROKEN: b (Cursor): The name cannot be resolved")
+    assert lines[-4:] == [
+        "",
+        "OK: a (Cursor): the server speaks 2026-07-28 (modern); nothing is wrong",
+        "",
+        "not examined: c (Cursor): off",
+    ]
+    assert not any("dns" in line for line in lines)
+
+
+def test_the_checks_of_each_are_shown_to_whoever_wants_them(capsys):
+    lines = plain(round_lines(round_with(patient("b", BROKEN)), is_verbose=True), capsys)
+
+    assert "  x dns             0.25 s  no address" in lines
+
+
+def test_a_file_that_nobody_can_read_is_the_answer(capsys):
+    lines = plain(round_lines(round_with(diagnoses=(FAULT,))), capsys)
+
+    assert lines[0].startswith("BROKEN: The name cannot be resolved")
+    assert lines[-1].startswith("0 servers")
+
+
+@pytest.mark.parametrize("width", [20, 40, 100])
+def test_on_a_terminal_nothing_is_lost_and_nothing_goes_over_the_edge(width):
+    console = Console(file=io.StringIO(), width=width, force_terminal=True, color_system="standard")
+
+    render_lines(list(report_lines(BROKEN)), console)
+
+    shown = console.file.getvalue()
+    assert "\x1b[31mcause" not in shown
+    assert "\x1b[1;31mBROKEN:" in shown
+    lines = re.sub(r"\x1b\[[0-9;]*m", "", shown).splitlines()
+    assert max(map(len, lines)) <= width
+    assert "namecannotberesolved" in "".join("".join(lines).split())
+
+
+def test_colours_are_for_terminals_whose_user_wants_them(monkeypatch, capsys):
+    monkeypatch.setattr(Output, "shows_colours", True)
+
+    print_lines(list(report_lines(BROKEN)), Output())
+
+    assert "BROKEN" in capsys.readouterr().out
