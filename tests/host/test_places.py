@@ -79,3 +79,12 @@ def test_this_machine_is_that_of_the_process(monkeypatch, name, system, platform
     machine = this_machine()
     assert (machine.home, machine.platform) == (HOME, platform)
     assert machine.environment["PATH"] == os.environ["PATH"]
+
+
+def test_in_the_home_folder_a_file_is_the_users_alone():
+    home = Path("/home/u")
+
+    places = places_for(Machine(home), home)
+
+    assert [one.scope for one in places if one.file == "/home/u/.cursor/mcp.json"] == ["user"]
+    assert [one.scope for one in places if one.file == "/home/u/.claude.json"] == ["user", "local"]

@@ -3,7 +3,8 @@
     python tests/peers_matrix/run.py [--only WORD] [--way stdio] [--record FOLDER]
 
 A cell of the matrix is one connection: connect, list, call, get an error, be asked something where the peer
-can ask, close; then nothing of it may be left running. Who is met stands in matrix.toml, what they run in
+can ask, close; then nothing of it may be left running. The doctor looks at every server as well, and must say
+what matrix.toml says of it: nothing, for most. Who is met stands in matrix.toml, what they run in
 peers/. A peer that cannot be installed is left out by name; a cell that fails makes the exit code 1, and so
 does a matrix without any cell. With --record every session is recorded: our client does it by itself, clients
 of others go through `mesero trace`, the shim or the proxy, and must not notice.
@@ -43,6 +44,7 @@ AT_ONCE = 2
 CELL_TIMEOUT_S = 60
 READY_TIMEOUT_S = 30
 SURVIVAL_WAIT_S = 5.0
+DOCTOR_S = 5.0
 CALL = {"tool": "add", "arguments": {"a": 2, "b": 3}, "expect": "5"}
 PROGRESS = {"tool": "count", "arguments": {}, "expect": "counted"}
 SLOW = {"tool": "slow", "arguments": {}}
@@ -154,7 +156,9 @@ class Meeting:
 
     def _drive(self, target: str | list[str]) -> Mapping[str, Any]:
         if self.cell.side == "server":
-            return self._run_ours(target)
+            seen = self._run_ours(target)
+            self._run_doctor(target)
+            return seen
         if self.recording is None:
             return self._run_theirs(target)
         trace = [sys.executable, "-m", "mesero", "trace", "-o", str(self.recording)]
@@ -190,6 +194,20 @@ class Meeting:
             del job["slow"]
         return self._run([sys.executable, str(PEERS / "ours_client.py"), json.dumps(job)])
 
+    def _run_doctor(self, target: str | list[str]) -> None:
+        words = (
+            ["--env", f"MESERO_PEERS_CELL={self.mark}", "--", *target]
+            if isinstance(target, list)
+            else [target]
+        )
+        report = self._run([sys.executable, "-m", "mesero", "doctor", "--json", *words], may_fail=True)
+        found = [(each["code"], each["cause"]) for each in report["diagnoses"]]
+        expected = self.cell.peer.get("doctor", {}).get(self.cell.way, [])
+        if [code for code, _ in found] != expected:
+            raise CellError(f"the doctor says {found}, not {expected}")
+        if not expected and report["took_s"] > DOCTOR_S:
+            raise CellError(f"the doctor took {report['took_s']} s: {report['checks']}")
+
     def _check(self, seen: Mapping[str, Any]) -> None:
         expected: dict[str, Any] = {"sum": "5", "note": "a note"}
         expected |= {"asked": "Hello."} if self.cell.does_ask else {}
@@ -205,7 +223,8 @@ class Meeting:
         if "failed on purpose" not in seen["error"]:
             raise CellError(f"the error is {seen['error']!r}")
 
-    def _run(self, command: Sequence[str]) -> Mapping[str, Any]:
+    def _run(self, command: Sequence[str], *, may_fail: bool = False) -> Mapping[str, Any]:
+        """The JSON that a command prints last; an exit code above 0 is an error unless it ``may_fail``."""
         log = self.folder / "client.log"
         with log.open("wb") as err:
             process = start(command, subprocess.PIPE, err)
@@ -215,12 +234,13 @@ class Meeting:
                 raise CellError(f"not done after {CELL_TIMEOUT_S} s; {last_words(log)}") from None
             finally:
                 kill_group(process)
-        if process.returncode or not out.strip():
+        if (process.returncode and not may_fail) or not out.strip():
             raise CellError(last_words(log) or f"exit code {process.returncode}, and not a word")
+        text = out if may_fail else out.splitlines()[-1]
         try:
-            seen: Mapping[str, Any] = json.loads(out.splitlines()[-1])
+            seen: Mapping[str, Any] = json.loads(text)
         except ValueError:
-            raise CellError(f"the last line is no JSON: {out.splitlines()[-1][:200]!r}") from None
+            raise CellError(f"what it printed is no JSON: {text[:200]!r}") from None
         return seen
 
 

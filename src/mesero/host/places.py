@@ -63,7 +63,13 @@ def places_for(machine: Machine, project: Path | None = None) -> list[Source]:
     """
     found = _user_places(machine)
     if project is not None:
-        found += _project_places(machine, project)
+        # In the home folder a file of the user's is no second one of the project's.
+        users = {(host, file) for host, _, file, _ in found}
+        found += [
+            row
+            for row in _project_places(machine, project)
+            if row[1] == "local" or (row[0], row[2]) not in users
+        ]
     return [Source(file=str(file), host=host, scope=scope, at=at) for host, scope, file, at in found]
 
 
