@@ -53,3 +53,25 @@ def test_what_is_no_rule_is_a_usage_error_with_a_hint(word, near):
     result = invoke(["rules", word])
     assert result.exit_code == 2
     assert near in result.stderr
+
+
+def test_what_only_the_doctor_finds_is_explained_by_its_code():
+    result = invoke(["rules", "launch-1"])
+
+    assert result.exit_code == 0
+    assert result.stdout.startswith("LAUNCH-1 The program is installed, but not on this PATH")
+    assert "fix: Put its absolute path into `command`" in result.stdout
+
+
+def test_all_diagnoses_of_a_kind_are_listed():
+    documents = json.loads(invoke(["rules", "NET", "--json"]).stdout)
+
+    assert {"NET-1", "NET-2"} <= {each["code"] for each in documents}
+    assert all(each["fix"] for each in documents)
+
+
+def test_a_family_and_what_the_doctor_finds_by_the_same_name_are_both_listed():
+    shown = invoke(["rules", "HTTP"]).stdout
+
+    assert "HTTP-001" in shown
+    assert "HTTP-1 The server redirects" in shown

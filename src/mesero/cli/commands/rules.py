@@ -1,11 +1,12 @@
-"""``mesero rules``: what the audit looks for, and what each rule is about."""
+"""``mesero rules``: what the audit looks for, and what a code in a report of its or the doctor's means."""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
+import msgspec
 import typer
 
 from mesero.audit import families
@@ -17,6 +18,9 @@ from mesero.cli.recordings import plural
 from mesero.errors import UsageError
 from mesero.trace.format import Line, encode_line
 
+if TYPE_CHECKING:
+    from mesero.doctor.report import Text
+
 __all__ = ["EXAMPLES", "USAGE", "command"]
 
 USAGE = "[ID]"
@@ -25,13 +29,18 @@ EXAMPLES = """\
   mesero rules
   mesero rules META
   mesero rules META-003
+  mesero rules LAUNCH-1
 """
 
 
 @reporting
 def command(
     what: Annotated[
-        str, typer.Argument(metavar="[ID]", help="A rule (META-003), a family (META), a cause (CLOSED-1).")
+        str,
+        typer.Argument(
+            metavar="[ID]",
+            help="A rule (META-003), a family (META), a cause (CLOSED-1), a diagnosis (LAUNCH-1).",
+        ),
     ] = "",
     json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,  # noqa: ARG001 - read by `reporting`
@@ -45,19 +54,40 @@ def command(
         cause = CAUSES[wanted]
         output.give(_cause_document(cause)) if json else output.say(_cause_text(cause))
         return
+    texts = _doctors_texts(wanted)
     chosen = [rule for rule in RULES.values() if wanted in ("", rule.id, rule.id.partition("-")[0])]
-    if not chosen:
+    if not chosen and not texts:
         near = difflib.get_close_matches(wanted, [*RULES, *FAMILIES, *CAUSES], n=3)
         raise UsageError(
-            f"{what!r} is no rule, family or cause",
+            f"{what!r} is no rule, family, cause or diagnosis",
             fix=f"Perhaps one of these is meant: {', '.join(near)}" if near else "'mesero rules' lists them",
         )
     if json:
-        output.give([_document_of(rule) for rule in chosen])
-    elif wanted in RULES:
-        output.say(_rule_text(chosen[0]))
-    else:
-        output.say(_list_text(chosen))
+        documents = [{"code": code} | msgspec.to_builtins(text) for code, text in texts.items()]
+        output.give([*map(_document_of, chosen), *documents])
+        return
+    rules = [_rule_text(chosen[0])] if wanted in RULES else [_list_text(chosen)] if chosen else []
+    output.say("\n\n".join([*rules, *(_text_text(*item) for item in texts.items())]))
+
+
+def _doctors_texts(wanted: str) -> dict[str, Text]:
+    """What only the doctor can find, by its code or by the beginning of several."""
+    if not wanted:
+        return {}
+    # Most who ask are content with what the audit knows.
+    from mesero.doctor.texts import TEXTS
+
+    return {code: text for code, text in TEXTS.items() if wanted in (code, code.partition("-")[0])}
+
+
+def _text_text(code: str, text: Text) -> str:
+    return "\n".join(
+        [
+            f"{code} {text.title}",
+            f"  {text.severity} · phase: {text.phase} · at fault: {text.blame} ({text.confidence})",
+            f"  fix: {text.fix}",
+        ]
+    )
 
 
 def _list_text(rules: Iterable[Rule]) -> str:
