@@ -46,7 +46,9 @@ def test_a_name_is_found_in_the_files_of_hosts_and_its_variables_are_followed(ma
 def test_a_name_that_nobody_knows_is_none_and_in_a_file_or_host_that_is_named_an_error(machine, tmp_path):
     configure(machine.home, ".cursor/mcp.json", notes=NOTES)
     path = configure(tmp_path, "mcp.json", other=NOTES)
-    assert find_server("note", machine, None) is None
+    assert find_server("other", machine, None) is None
+    with pytest.raises(UsageError, match="Did you mean notes"):
+        find_server("note", machine, None)
     with pytest.raises(UsageError, match=r"no server 'note' in the files of Cursor\. Did you mean notes\?"):
         find_server("cursor:note", machine, None)
     with pytest.raises(UsageError, match=r"no server 'notes' in .*mcp\.json\. There is other"):

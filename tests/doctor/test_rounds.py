@@ -73,6 +73,7 @@ async def test_a_file_as_a_whole_is_judged_once_and_its_servers_for_themselves()
     found = await examine_all(servers_in(files), files=files)
 
     assert [each.code for each in found.diagnoses] == ["trailing-comma"]
+    assert found.diagnoses[0].cause.endswith("reads nothing of such a file, and so none of its 2 servers")
     assert [one.report.verdict for one in found.patients] == ["ok", "ok"]
     assert found.verdict == "broken"
 

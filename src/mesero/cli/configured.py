@@ -73,6 +73,7 @@ def find_server(
         if config is not None or host:
             entries = [one.entry for one in servers]
             raise _nobody(name, entries, config or f"the files of {HOSTS[host].title}")
+        _check_slip(name, [one.entry.name for one in servers])
         return None
     if any(one.launch != fitting[0].launch for one in fitting):
         lines = [f"\n  {one.entry.host}:{name}  {target_text(one.launch)}" for one in fitting]
@@ -86,6 +87,13 @@ def find_server(
             fix=f"mesero config show {name}",
         )
     return found
+
+
+def _check_slip(name: str, names: Sequence[str]) -> None:
+    """What is nearly a server's name was meant to be one."""
+    close = difflib.get_close_matches(name, names, n=1, cutoff=0.8)
+    if close:
+        raise UsageError(f"no server {name!r} is configured", fix=f"Did you mean {close[0]}?")
 
 
 def _nobody(name: str, entries: Sequence[ServerEntry], where: str) -> UsageError:

@@ -22,7 +22,6 @@ from mesero.doctor.sheet import Watch
 from mesero.host.configs import ConfigFile
 from mesero.host.configured import ConfiguredServer
 from mesero.host.entries import ServerEntry
-from mesero.host.problems import ConfigProblem
 
 __all__ = ["Patient", "Round", "examine_all", "patients_of"]
 
@@ -141,7 +140,7 @@ async def examine_all(
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(look_at(patient)) for patient in patients_of(own)]
     patients = tuple(task.result() for task in tasks)
-    diagnoses = _diagnoses_of(general)
+    diagnoses = _diagnoses_of(files)
     return Round(
         verdict=_worst_of(patients, diagnoses),
         patients=patients,
@@ -150,8 +149,16 @@ async def examine_all(
     )
 
 
-def _diagnoses_of(problems: Sequence[ConfigProblem]) -> tuple[Diagnosis, ...]:
-    found = [diagnosis_of(one) for one in problems if one.severity != "info"]
+def _diagnoses_of(files: Sequence[ConfigFile]) -> tuple[Diagnosis, ...]:
+    found = []
+    for file in files:
+        count = len(file.entries)
+        lost = "" if file.is_readable or not count else f", and so none of its {count} servers"
+        lost = lost.replace(" none of its 1 servers", " not its server")
+        for problem in file.problems:
+            if problem.server is None and problem.severity != "info":
+                each = diagnosis_of(problem)
+                found.append(replace(each, cause=each.cause + (lost if each.severity == "broken" else "")))
     return tuple(sorted(found, key=lambda one: SEVERITIES.index(one.severity)))
 
 

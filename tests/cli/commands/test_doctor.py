@@ -171,6 +171,8 @@ def test_a_file_without_servers_is_said_to_have_none(tmp_path):
         (("--watch", "-1"), "number of seconds"),
         (("notes", "more"), "one word too many"),
         (("nowhere.json",), "there is no file"),
+        (("visit.jsonl",), "mesero audit visit.jsonl"),
+        (("note",), "Did you mean notes?"),
     ],
 )
 def test_what_does_not_go_together_is_said(machine, words, expected):

@@ -103,6 +103,8 @@ def _config_file_in(words: Sequence[str], *, has_command: bool) -> str | None:
 
 def _examine_one(connection: Connection, words: list[str], **settings: Any) -> int:
     options, output = connection.options, connection.output
+    if words and words[0].endswith(".jsonl"):
+        raise UsageError("a recording has been made already", fix=f"mesero audit {words[0]}")
     found, rest = connection.take_target(words)
     if rest:
         raise UsageError(f"{rest[0]!r} is one word too many")

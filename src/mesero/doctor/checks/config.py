@@ -14,9 +14,10 @@ from typing import Final
 from mesero.audit.findings import Blame
 from mesero.doctor.report import Diagnosis, Severity
 from mesero.doctor.sheet import OpenCheck, Sheet
+from mesero.doctor.texts import TEXTS
 from mesero.host.configured import ConfiguredServer
 from mesero.host.hosts import HOSTS
-from mesero.host.problems import CODES, ConfigProblem
+from mesero.host.problems import ConfigProblem
 from mesero.transports.process import inherited_environment
 
 __all__ = ["check_config", "diagnosis_of", "settle_config", "severity_of"]
@@ -40,6 +41,7 @@ _EXPLAINS: Final = {
 }
 """A mistake in the file → what follows from it."""
 _BLAME: Final[Blame] = "client"
+_TITLE: Final = "A mistake in the configuration file"
 
 
 def severity_of(problem: ConfigProblem) -> Severity:
@@ -53,11 +55,12 @@ def severity_of(problem: ConfigProblem) -> Severity:
 
 def diagnosis_of(problem: ConfigProblem) -> Diagnosis:
     """A problem of a file as a diagnosis: its code is that of `mesero config list`."""
+    code = _SAME.get(problem.code, problem.code)
     return Diagnosis(
-        code=_SAME.get(problem.code, problem.code),
+        code=code,
         severity=severity_of(problem),
         phase="launch",
-        title=CODES[problem.code].rstrip("."),
+        title=TEXTS[code].title if code in TEXTS else _TITLE,
         cause=f"{problem.file}, line {problem.line}, column {problem.column}: {problem.message}",
         blame=_BLAME,
         fix=problem.fix,
