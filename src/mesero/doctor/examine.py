@@ -34,6 +34,7 @@ async def examine(
     is_deep: bool = False,
     trace: Path | None = None,
     home: Path | None = None,
+    name: str | None = None,
     watch: Callable[[Check], None] | None = None,
 ) -> Report:
     """Find out what is wrong with a server, whose fault it is, and what to do.
@@ -48,6 +49,7 @@ async def examine(
         is_deep: Send odd requests, too: see `mesero.doctor.checks.deep`.
         trace: A file to record in.
         home: The user's home; found out by default.
+        name: The one by which the server is configured: hosts put it before the names of its tools.
         watch: Called with each check that is over.
     """
     start = time.monotonic()
@@ -55,7 +57,7 @@ async def examine(
     recording = Recording(trace)
     examination: Any
     if isinstance(target, str):
-        examination = _url_examination(target, headers or {}, recording, limits, watch)
+        examination = _url_examination(target, headers or {}, recording, limits, watch=watch, name=name)
     else:
         sheet = Sheet(LOCAL_CHECKS, secrets=secrets_in(env or {}), watch=watch)
         examination = LocalExamination(
@@ -66,6 +68,7 @@ async def examine(
             recording=recording,
             limits=limits,
             home=home or Path.home(),
+            name=name,
         )
     sheet = examination.sheet
     try:
@@ -87,13 +90,15 @@ def _url_examination(
     headers: Mapping[str, str],
     recording: Recording,
     limits: Limits,
+    *,
     watch: Callable[[Check], None] | None,
+    name: str | None,
 ) -> Any:
     # Only URLs are worth the time that this import takes.
     from mesero.doctor.remote import REMOTE_CHECKS, RemoteExamination
 
     sheet = Sheet(REMOTE_CHECKS, secrets=secrets_in(headers), watch=watch)
-    return RemoteExamination(sheet, url, headers=headers, recording=recording, limits=limits)
+    return RemoteExamination(sheet, url, headers=headers, recording=recording, limits=limits, name=name)
 
 
 def _report_of(target: str, sheet: Sheet, visit: Visit | None, *, took_s: float) -> Report:

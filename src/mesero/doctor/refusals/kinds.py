@@ -132,23 +132,24 @@ class NameLength(Kind, frozen=True):
 
     def _look(self, tool: Listed, server: str | None) -> Iterator[tuple[str, str, str]]:
         around = len(self.form.format(server=server or _ANY_SERVER, tool=""))
-        if len(tool.name) + around <= self.max_chars:
+        size, room = len(tool.name), self.max_chars - around
+        if size <= room:
             return
-        room = self.max_chars - around
-        fix = f"Shorten it to at most {room} characters."
-        if len(tool.name) > self.max_chars:
-            yield "$.name", f"its name has {len(tool.name)} characters, more than {self.max_chars}", fix
+        if size > self.max_chars:
+            what = f"its name has {size} characters, more than {self.max_chars}"
+            fix = f"Shorten it to less than {self.max_chars}: many hosts put the server's name before it."
         elif server is None:
-            what = f"its name has {len(tool.name)} characters, and more than {self.max_chars} as {self.form}"
-            yield "$.name", what, fix
+            what = f"its name has {size} characters, and more than {self.max_chars} as {self.form}"
+            fix = f"Shorten it to at most {room} characters, less if the server has a long name."
         else:
             full = self.form.format(server=server, tool=tool.name)
-            if room <= 0:
-                fix = "Give the server a shorter name."
-            elif "{server}" in self.form:
-                spare = max(1, len(server) - (len(full) - self.max_chars))
-                fix = f"Shorten it to at most {room} characters, or the server's name to {spare}."
-            yield "$.name", f"as {full!r} its name has {len(full)} characters, more than {self.max_chars}", fix
+            what = f"as {full!r} its name has {len(full)} characters, more than {self.max_chars}"
+            spare = len(server) - (len(full) - self.max_chars)
+            fix = f"Shorten it to at most {room} characters" if room > 0 else ""
+            fix += (", or " if fix and spare > 0 else "") or ""
+            fix += f"the server's name in the configuration to at most {spare}" if spare > 0 else ""
+            fix = f"{fix[0].upper()}{fix[1:]}." if fix else "Shorten both names."
+        yield "$.name", what, fix
 
 
 class SameNames(Kind, frozen=True):
@@ -164,13 +165,15 @@ class SameNames(Kind, frozen=True):
         seen: dict[str, str] = {}
         for number, tool in enumerate(tools):
             shown = re.sub(f"[^{self.allowed}]", "_", tool.name) if self.allowed else tool.name
-            first = seen.setdefault(shown, tool.name)
-            is_other = first != tool.name
-            if self.allowed and is_other:
+            if shown not in seen:
+                seen[shown] = tool.name
+            elif not self.allowed:
+                fix = f"List {shown!r} once, or rename one of them."
+                yield Found(number, "$.name", f"another tool is called {shown!r}, too", fix)
+            elif seen[shown] != tool.name:
+                first = seen[shown]
                 what = f"{first!r} and {tool.name!r} both become {shown!r}"
                 yield Found(number, "$.name", what, f"Rename one of them: {first!r} or {tool.name!r}.")
-            elif not self.allowed and shown in (each.name for each in tools[:number]):
-                yield Found(number, "$.name", f"another tool is called {shown!r}, too")
 
 
 class CutNames(Kind, frozen=True):
@@ -249,6 +252,10 @@ class TupleItems(Kind, frozen=True):
     """The ``items`` of an array are a list, as they were before 2020-12."""
 
     def _look(self, tool: Listed, server: str | None) -> Iterator[tuple[str, str, str]]:
+        declared = tool.input.get("$schema", "") if isinstance(tool.input, dict) else ""
+        # By the dialect that holds without a declaration such a schema is invalid anyway.
+        if not declared or "2020-12" in str(declared):
+            return
         for where, schema in inner_schemas(tool.input, "$.inputSchema"):
             if isinstance(schema.get("items"), list):
                 yield where, "items that are a list", 'Call them "prefixItems", and leave $schema out.'
@@ -261,7 +268,7 @@ class TypeList(Kind, frozen=True):
         for where, schema in inner_schemas(tool.input, "$.inputSchema"):
             if isinstance(schema.get("type"), list):
                 shown = msgspec.json.encode(schema["type"]).decode()
-                fix = "Leave null out of it and the property out of required, or write anyOf with one type each."
+                fix = "Leave null out, and the property out of required; or write anyOf, with one type each."
                 yield where, f"the type is the list {shown}", fix
 
 
@@ -356,4 +363,8 @@ class RemoteReference(Kind, frozen=True):
         for where, schema in inner_schemas(tool.schema_of(self.field), f"$.{self.field}"):
             target = schema.get("$ref", schema.get("$dynamicRef"))
             if isinstance(target, str) and _ABSOLUTE.match(target):
-                yield where, f"a reference to {target!r}", 'Put what it refers to into "$defs" of this schema.'
+                yield (
+                    where,
+                    f"a reference to {target!r}",
+                    'Put what it refers to into "$defs" of this schema.',
+                )

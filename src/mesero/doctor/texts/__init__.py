@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Final
 
 from mesero.doctor.report import Text
-from mesero.doctor.texts import authorization, deep, exits, http, launch, network, protocol, streams
+from mesero.doctor.texts import authorization, deep, exits, http, launch, network, protocol, streams, tools
 
 __all__ = ["TEXTS"]
 
@@ -19,6 +19,7 @@ TEXTS: Final[dict[str, Text]] = {
     **exits.TEXTS,
     **streams.TEXTS,
     **protocol.TEXTS,
+    **tools.TEXTS,
     **deep.TEXTS,
     **network.TEXTS,
     **http.TEXTS,
