@@ -2,14 +2,14 @@ import sys
 
 from mesero.doctor import examine
 
-DEMO = [sys.executable, "-m", "mesero.demo"]
+ECHO = [sys.executable, "-m", "mesero.testing"]
 
 
 async def test_a_healthy_server_is_told_to_be_healthy_soon(tmp_path):
-    report = await examine(DEMO, trace=tmp_path / "visit.jsonl")
+    report = await examine(ECHO, trace=tmp_path / "visit.jsonl")
 
     assert (report.verdict, report.diagnoses) == ("ok", ())
-    assert (report.server.name, report.era, report.revision) == ("notes", "modern", "2026-07-28")
+    assert (report.server.name, report.era, report.revision) == ("echo", "modern", "2026-07-28")
     assert report.took_s < 5
     assert {each.status for each in report.checks} == {"ok", "skipped"}
     assert "server/discover" in (tmp_path / "visit.jsonl").read_text()

@@ -34,9 +34,9 @@ def test_the_first_line_is_the_answer():
 
 
 def test_a_healthy_server_ends_with_zero():
-    done = run("--", sys.executable, "-m", "mesero.demo")
+    done = run("--", sys.executable, "-m", "mesero.testing")
 
-    assert done.stdout.startswith("OK: notes")
+    assert done.stdout.startswith("OK: echo")
     assert done.returncode == 0
 
 

@@ -6,11 +6,11 @@ import pytest
 from mesero.doctor import examine
 from tests.broken.endpoints import honest, serving
 
-DEMO = [sys.executable, "-m", "mesero.demo"]
+ECHO = [sys.executable, "-m", "mesero.testing"]
 
 
 async def test_a_sound_server_stands_odd_requests():
-    report = await examine(DEMO, is_deep=True)
+    report = await examine(ECHO, is_deep=True)
 
     assert report.diagnoses == ()
     assert next(each for each in report.checks if each.name == "deep").status == "ok"

@@ -40,7 +40,8 @@ class _Refused:
 
     @property
     def is_grave(self) -> bool:
-        return any(each.is_grave for each in self.refusals)
+        # What became legal with a revision is refused by those who do not speak it.
+        return any(each.is_grave and not each.legal_since for each in self.refusals)
 
     @property
     def sure(self) -> Confidence:
@@ -104,7 +105,8 @@ def _find_refused(
         if refusal.softened == "most hosts":
             if found:
                 count = len({each.number for each in found})
-                mended.append(f"{refusal.what} ({refusal.by}; {count} of {len(tools)} tools)")
+                what = ", ".join(list(dict.fromkeys(each.what for each in found))[:_SHOWN])
+                mended.append(f"{what} ({refusal.by}; {count} of {len(tools)} tools)")
             continue
         for each in found:
             key = (refusal.code, each.number, each.where, each.what)

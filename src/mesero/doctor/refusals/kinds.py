@@ -145,10 +145,9 @@ class NameLength(Kind, frozen=True):
             full = self.form.format(server=server, tool=tool.name)
             what = f"as {full!r} its name has {len(full)} characters, more than {self.max_chars}"
             spare = len(server) - (len(full) - self.max_chars)
-            fix = f"Shorten it to at most {room} characters" if room > 0 else ""
-            fix += (", or " if fix and spare > 0 else "") or ""
-            fix += f"the server's name in the configuration to at most {spare}" if spare > 0 else ""
-            fix = f"{fix[0].upper()}{fix[1:]}." if fix else "Shorten both names."
+            ways = [f"it to at most {room} characters"] if room > 0 else []
+            ways += [f"the server's name in the configuration to at most {spare}"] if spare > 0 else []
+            fix = f"Shorten {', or '.join(ways) or 'both names'}."
         yield "$.name", what, fix
 
 
@@ -233,8 +232,7 @@ class SchemaWords(Kind, frozen=True):
         for where, schema in inner_schemas(tool.input, "$.inputSchema"):
             found = [word for word in self.words if word in schema]
             if found:
-                at = "at the top" if self.is_top else "there"
-                yield where, f"{' and '.join(found)} {at}", ""
+                yield where, f"{' and '.join(found)}{' at the top' if self.is_top else ''}", ""
             if self.is_top:
                 return
 
