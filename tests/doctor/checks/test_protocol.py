@@ -1,8 +1,8 @@
+import asyncio
 from types import SimpleNamespace
 
 import pytest
 
-from mesero.doctor import examine
 from mesero.doctor.checks.protocol import check_errors, check_lists
 from mesero.doctor.sheet import Sheet
 from mesero.errors import MeseroError, TransportError
@@ -172,6 +172,21 @@ async def test_a_server_that_is_silent_is_not_asked_for_more_that_it_does_not_an
     assert ("prompts/list", None) not in visit.asked
 
 
+async def test_a_list_that_is_not_announced_is_not_waited_for_long(monkeypatch):
+    monkeypatch.setattr("mesero.doctor.checks.protocol._PATIENCE_S", 0.01)
+
+    class Deaf(ScriptedVisit):
+        async def ask(self, method):
+            await super().ask(method)
+            await asyncio.Event().wait()
+
+    visit = Deaf(page())
+    sheet, _, _ = await look(visit)
+
+    assert [method for method, params in visit.asked if params is None] == ["resources/list"]
+    assert "no answer to resources/list within 0.01 s" in sheet.checks[0].evidence[-1]
+
+
 async def test_nobody_is_asked_for_ping_where_there_is_none():
     sheet = Sheet(["ping"])
 
@@ -196,10 +211,3 @@ async def test_the_answer_to_ping_is_judged(answer, status, codes):
 
     assert sheet.checks[0].status == status
     assert [each.code for each in sheet.diagnoses] == codes
-
-
-async def test_the_name_in_the_configuration_reaches_the_check(tmp_path):
-    # What is nowhere is not examined any further, whatever it is called.
-    report = await examine(["no-such-program-here"], name="notes", home=tmp_path)
-
-    assert report.verdict == "broken"

@@ -123,3 +123,7 @@ def test_who_refuses_and_what_is_lost_are_said_in_sentences():
     assert losses_of([BY_ID["cursor-length"], BY_ID["amazon-q-length"]]) == (
         "Cursor and Amazon Q CLI leave this tool out"
     )
+    assert losses_of([BY_ID["gemini-const"], BY_ID["zed-words"]]) == (
+        "Zed with Gemini leaves this tool out; "
+        "Gemini's API refuses the whole request, unless the host mends it first"
+    )

@@ -67,7 +67,7 @@ EXAMPLES = {
     ),
     "gemini-words": ([with_property(exclusiveMinimum=0)], [with_property(minimum=0)]),
     "vertex-untyped": ([with_property(description="anything")], [with_property(anyOf=[{"type": "string"}])]),
-    "gemini-cli-untyped": ([with_property(**{"$ref": "#/$defs/a"})], [with_property(type="string")]),
+    "gemini-cli-untyped": ([with_property(enum=["a"])], [with_property(**{"$ref": "#/$defs/a"})]),
     "zed-words": ([with_property(**{"if": {}})], [tool(properties={"if": {"type": "string"}})]),
     "typescript-output-type": ([tool(output={"type": "array"})], [tool(output={"type": "object"}), tool()]),
     "typescript-output-reference": (

@@ -33,6 +33,8 @@ _KINDS: Final = (
 _UNKNOWN: Final = -32601
 _QUICK_S: Final = 1.0
 """A page that takes longer is not read a second time."""
+_PATIENCE_S: Final = 2.0
+"""So long a server may think about a list that it does not announce."""
 _GRACE_S: Final = 0.5
 """So long a notification may take that explains a change."""
 _CHANGED: Final = "notifications/tools/list_changed"
@@ -273,7 +275,12 @@ async def _ask_unannounced(sheet: Sheet, check: OpenCheck, visit: Visit, noun: s
     Returns:
         Whether there was an answer at all.
     """
-    answer = await visit.ask(f"{noun}/list")
+    try:
+        async with asyncio.timeout(None if noun == "tools" else _PATIENCE_S):
+            answer = await visit.ask(f"{noun}/list")
+    except TimeoutError:
+        check.say(f"{noun}: none announced, and no answer to {noun}/list within {_PATIENCE_S:g} s")
+        return False
     result = decode_value(answer.result) if isinstance(answer, ResultResponse) else None
     entries = result.get(noun) if isinstance(result, dict) else None
     count = len(entries) if isinstance(entries, list) else 0

@@ -146,13 +146,21 @@ def _blame_for(refused: _Refused) -> Blame:
 
 def losses_of(refusals: Sequence[Refusal]) -> str:
     """Who refuses it and what is lost, in a sentence for each loss."""
+    grouped: dict[tuple[Consequence, bool], dict[str, None]] = {}
+    for each in refusals:
+        grouped.setdefault((each.consequence, each.softened != "no"), {})[each.by] = None
     sentences = []
-    for consequence, (one, several) in _LOSES.items():
-        names = list(dict.fromkeys(each.by for each in refusals if each.consequence == consequence))
-        if names:
-            is_several = len(names) > 1 or " and " in names[0]
-            sentences.append(f"{_joined(names)} {several if is_several else one}")
+    for (consequence, is_softened), found in sorted(grouped.items(), key=_weight_of_loss):
+        names = list(found)
+        is_several = len(names) > 1 or " and " in names[0]
+        unless = ", unless the host mends it first" if is_softened else ""
+        sentences.append(f"{_joined(names)} {_LOSES[consequence][is_several]}{unless}")
     return "; ".join(sentences)
+
+
+def _weight_of_loss(group: tuple[tuple[Consequence, bool], Any]) -> tuple[bool, int]:
+    (consequence, is_softened), _ = group
+    return is_softened, list(_LOSES).index(consequence)
 
 
 def _joined(names: Sequence[str]) -> str:

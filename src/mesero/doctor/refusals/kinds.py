@@ -40,7 +40,7 @@ __all__ = [
 Field = Literal["inputSchema", "outputSchema"]
 
 _ABSOLUTE: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
-_TYPING: Final = ("type", "anyOf", "oneOf", "allOf")
+_TYPING: Final = ("type", "anyOf", "oneOf", "allOf", "$ref")
 _ANY_SERVER: Final = "x"
 """The shortest name that a server can have: what is too long with it is too long with every other."""
 
@@ -289,7 +289,7 @@ class Enumeration(Kind, frozen=True):
 
 
 class Untyped(Kind, frozen=True):
-    """A property has no type, and no alternatives that have one."""
+    """A property has no type, and neither alternatives nor a reference in its place."""
 
     def _look(self, tool: Listed, server: str | None) -> Iterator[tuple[str, str, str]]:
         for where, schema in inner_schemas(tool.input, "$.inputSchema"):
