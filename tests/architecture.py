@@ -26,7 +26,7 @@ PURE = words("""
     legacy.translate legacy.upwards trace.diff trace.format trace.importers.finding trace.places
     trace.redaction trace.sensitive auth.flow
     host.configs host.edits host.entries host.hosts host.jsonc host.jsonc_edits host.nodes host.problems
-    host.shapes host.toml host.values host.variables host.yaml
+    host.shapes host.toml host.values host.variables host.yaml doctor.refusals
 """)
 IMPURE_MODULES = words("""
     aiohttp anyio asyncio concurrent http httpx io logging multiprocessing os pathlib queue random sched

@@ -161,8 +161,8 @@ async def _post(server, body, headers):
 
 def test_two_clients_on_one_process_are_each_judged_by_their_own_request(process):
     able, unable = {**META, CAPABILITIES: {"elicitation": {}}}, META
-    added = process.ask(0, "tools/call", unable, name="notes.add", arguments={"title": "a", "body": "b"})
-    call = {"name": "notes.delete", "arguments": {"id": added["result"]["structuredContent"]["id"]}}
+    added = process.ask(0, "tools/call", unable, name="notes_add", arguments={"title": "a", "body": "b"})
+    call = {"name": "notes_delete", "arguments": {"id": added["result"]["structuredContent"]["id"]}}
     for number in range(1, 7, 2):
         asked = process.ask(number, "tools/call", able, **call)
         refused = process.ask(number + 1, "tools/call", unable, **call)

@@ -80,7 +80,7 @@ async def test_the_configuration_records_a_host_s_session(place):
     server = config["mcpServers"]["notes"]
     command = [str(place / "bin" / server["command"]), *server["args"]]
     async with mesero.Client(command, cwd=place, env={"PATH": path_of(place)}, remember=False) as client:
-        assert "notes.search" in {tool.name for tool in await client.list_tools()}
+        assert "notes_search" in {tool.name for tool in await client.list_tools()}
 
     assert len(lines_of(place / "host.jsonl")) > 4
 

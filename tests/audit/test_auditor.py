@@ -175,7 +175,7 @@ async def use_the_demo(target, **settings):
         await client.list_resources()
         await client.list_prompts()
         await client.list_resource_templates()
-        note_ = await client.call_tool("notes.add", {"title": "a", "body": "b", "notebook": "größe"})
+        note_ = await client.call_tool("notes_add", {"title": "a", "body": "b", "notebook": "größe"})
         await client.read_resource(f"notes://{note_.structured_content['id']}")
 
 

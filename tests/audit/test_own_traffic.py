@@ -39,22 +39,22 @@ async def use(client):
     ):
         await ask()
     async with client.listen(resources=["notes://index"]) as changes:
-        added = await client.call_tool("notes.add", {"title": "Milk", "body": "2 l", "notebook": "büro"})
+        added = await client.call_tool("notes_add", {"title": "Milk", "body": "2 l", "notebook": "büro"})
         assert (await anext(changes)).uri == "notes://index"
     key = msgspec.json.decode(added.text)["id"]
-    await client.call_tool("notes.import", {"lines": ["a: b", "c: d"]}, on_progress=lambda _: None)
+    await client.call_tool("notes_import", {"lines": ["a: b", "c: d"]}, on_progress=lambda _: None)
     await client.read_resource("notes://index")
     await client.read_resource(f"notes://{key}")
     await client.get_prompt("notes.summarize", {"id": key, "tone": "plain"})
     await client.complete("tone", "p", prompt="notes.summarize")
     with contextlib.suppress(mesero.RpcError):  # As the revisions before 2025-11-25 want it.
-        assert (await client.call_tool("notes.search", {"limit": 0})).is_error
+        assert (await client.call_tool("notes_search", {"limit": 0})).is_error
     for mistake in (client.call_tool("no.such.tool", {}), client.read_resource("notes://nothing")):
         with pytest.raises(mesero.RpcError):
             await mistake
     if client.server.revision in HAS_ELICITATION:
-        assert "Deleted" in (await client.call_tool("notes.delete", {"id": key})).text
-    given_up = asyncio.ensure_future(client.call_tool("notes.import", {"lines": ["a: b"] * 500}))
+        assert "Deleted" in (await client.call_tool("notes_delete", {"id": key})).text
+    given_up = asyncio.ensure_future(client.call_tool("notes_import", {"lines": ["a: b"] * 500}))
     await asyncio.sleep(0)
     given_up.cancel()
     with contextlib.suppress(asyncio.CancelledError):

@@ -2,4 +2,4 @@
 
 from lines import TOOL, serve
 
-serve(tools=[{**TOOL, "name": f"tool_{n}", "description": "x" * 1000} for n in range(200)])
+serve(tools=[{**TOOL, "name": f"tool_{n}", "description": "x" * 2000} for n in range(100)])

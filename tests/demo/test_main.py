@@ -9,9 +9,9 @@ from mesero.demo.__main__ import main
 async def test_notes_in_a_file_survive_the_end_of_the_server(tmp_path):
     command, env = [sys.executable, "-m", "mesero.demo"], {"NOTES_DB": str(tmp_path / "notes.db")}
     async with mesero.Client(command, env=env) as client:
-        added = await client.call_tool("notes.add", {"title": "Milk", "body": "two litres"})
+        added = await client.call_tool("notes_add", {"title": "Milk", "body": "two litres"})
     async with mesero.Client(command, env=env) as client:
-        found = await client.call_tool("notes.search", {"query": "milk"})
+        found = await client.call_tool("notes_search", {"query": "milk"})
     assert found.structured_content == [added.structured_content]
 
 

@@ -94,7 +94,7 @@ OLDER = {"elicit": agree, "on_log": lambda _: None}
 async def test_the_demo_over_stdio(tmp_path, era):
     path = tmp_path / "a.jsonl"
     async with mesero.Client(DEMO, era=era, trace=path, elicit=agree) as client:
-        added = await client.call_tool("notes.add", {"title": "a", "body": "b"})
+        added = await client.call_tool("notes_add", {"title": "a", "body": "b"})
         await client.read_resource(f"notes://{json.loads(added.text)['id']}")
         await client.list_tools()
         await client.list_prompts()

@@ -360,7 +360,7 @@ async def test_our_client_works_through_it_and_the_audit_finds_nothing(tmp_path)
         mesero.Client(url) as client,
     ):
         await client.list_tools()
-        await client.call_tool("notes.search", {"query": ""})
+        await client.call_tool("notes_search", {"query": ""})
     with TraceReader(open_file(path)) as trace:
         lines = [trace.header, *trace]
     assert sum(isinstance(line, MessageLine) for line in lines) >= 4
@@ -374,7 +374,7 @@ async def test_the_handshake_era_works_through_it(tmp_path):
         running(path, target) as (url, _),
         mesero.Client(url, era="2025-11-25") as client,
     ):
-        result = await client.call_tool("notes.search", {"query": ""})
+        result = await client.call_tool("notes_search", {"query": ""})
         assert result.is_error is False
     with TraceReader(open_file(path)) as trace:
         lines = list(trace)

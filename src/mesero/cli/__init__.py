@@ -50,7 +50,7 @@ _EPILOG = (
     "a configured server's name, or a command behind '--'.\n\n"
     "\b\n"
     "  mesero list https://example.com/mcp\n"
-    "  mesero call notes.py notes.add title=Milk\n"
+    "  mesero call notes.py notes_add title=Milk\n"
     "  mesero call add a=1 b=2 -- python server.py\n\n"
     "Results go to stdout, everything else to stderr. Exit codes: 0 done, 1 the tool or the server said "
     "that it failed, 2 usage, 3 could not connect, 4 protocol violation, 5 authorization needed, 6 time-out, "

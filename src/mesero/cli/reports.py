@@ -26,7 +26,7 @@ Style = Literal["", "ok", "degraded", "broken", "fix", "quiet", "head"]
 MARKS: Final = {"ok": "+", "warning": "!", "failed": "x", "not reached": ".", "skipped": "-"}
 """What stands before a check, by its status."""
 _AT_FAULT: Final = {
-    "client": "the client's side: its configuration or its machine",
+    "client": "the client's side: the host, its configuration or its machine",
     "server": "the server",
     "intermediary": "something between client and server",
     "unknown": "not clear",

@@ -49,7 +49,7 @@ server = mesero.Server(
     version=mesero.__version__,
     title="Notes",
     icons=[PENCIL],
-    instructions="Search before you add. Ids are opaque: take them from notes.search or notes.add.",
+    instructions="Search before you add. Ids are opaque: take them from notes_search or notes_add.",
     list_ttl_ms=60_000,
     list_cache_scope="public",
 )
@@ -59,11 +59,11 @@ def note_of(handle: str) -> Note:
     """The note behind a handle; a tool error in words when there is none."""
     value = notes.find(handle)
     if value is None:
-        raise mesero.ToolError(f"There is no note {handle!r}; notes.search finds those that there are.")
+        raise mesero.ToolError(f"There is no note {handle!r}; notes_search finds those that there are.")
     return Note(handle, **value)
 
 
-@server.tool(name="notes.add", annotations=ToolAnnotations(destructive_hint=False), icons=[PENCIL])
+@server.tool(name="notes_add", annotations=ToolAnnotations(destructive_hint=False), icons=[PENCIL])
 def add(title: str, body: str, notebook: Notebook = "home") -> Note:
     """Keep a note until it is deleted."""
     handle = notes.create({"title": title, "body": body, "notebook": notebook})
@@ -71,7 +71,7 @@ def add(title: str, body: str, notebook: Notebook = "home") -> Note:
     return note_of(handle)
 
 
-@server.tool(name="notes.search", annotations=ToolAnnotations(read_only_hint=True))
+@server.tool(name="notes_search", annotations=ToolAnnotations(read_only_hint=True))
 def search(query: str = "", limit: Annotated[int, Meta(ge=1, le=100)] = 20) -> list[Note]:
     """Find notes whose title or body has this text.
 
@@ -83,7 +83,7 @@ def search(query: str = "", limit: Annotated[int, Meta(ge=1, le=100)] = 20) -> l
     return [note for note in found if query.lower() in f"{note.title}\n{note.body}".lower()][:limit]
 
 
-@server.tool(name="notes.delete", annotations=ToolAnnotations(destructive_hint=True))
+@server.tool(name="notes_delete", annotations=ToolAnnotations(destructive_hint=True))
 async def delete(id: str, ctx: mesero.Context) -> str:
     """Delete a note, after asking."""
     note = note_of(id)
@@ -98,7 +98,7 @@ async def delete(id: str, ctx: mesero.Context) -> str:
     return f"Deleted {note.title!r}."
 
 
-@server.tool(name="notes.import")
+@server.tool(name="notes_import")
 async def import_notes(lines: list[str], ctx: mesero.Context, notebook: Notebook = "imported") -> int:
     """Add one note for each line ("title: body"), reporting progress; can be cancelled in between.
 

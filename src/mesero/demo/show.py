@@ -46,11 +46,11 @@ async def _use(target: Any, write: Callable[[str], None]) -> Wire:
 
     async with mesero.Client(target, elicit=confirm, trace=wire.take) as client:
         await client.list_tools()
-        await client.call_tool("notes.import", {"lines": _LINES}, on_progress=lambda _: None)
-        found = await client.call_tool("notes.search", {"query": "milk"})
+        await client.call_tool("notes_import", {"lines": _LINES}, on_progress=lambda _: None)
+        found = await client.call_tool("notes_search", {"query": "milk"})
         note_id = found.structured_content[0]["id"]
         await client.read_resource(f"notes://{note_id}")
-        await client.call_tool("notes.delete", {"id": note_id})
+        await client.call_tool("notes_delete", {"id": note_id})
         await client.list_tools()  # Answered from the cache: the list is fresh, nothing passes on the wire.
     return wire
 

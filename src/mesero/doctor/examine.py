@@ -36,6 +36,7 @@ async def examine(
     is_deep: bool = False,
     trace: Path | None = None,
     home: Path | None = None,
+    name: str | None = None,
     server: ConfiguredServer | None = None,
     watch: Watch | None = None,
 ) -> Report:
@@ -51,24 +52,28 @@ async def examine(
         is_deep: Send odd requests, too: see `mesero.doctor.checks.deep`.
         trace: A file to record in.
         home: The user's home; found out by default.
+        name: The one by which the server is configured: hosts put it before the names of its tools. By
+            default that of ``server``.
         server: Where the target comes from, if it is from a configuration file.
         watch: Told of each check.
     """
     start = time.monotonic()
     limits = Limits(timeout_s, watch_s, is_deep)
     recording = Recording(trace)
-    before = () if server is None else ("config",)
+    name = server.entry.name if name is None and server is not None else name
+    shared: dict[str, Any] = {"recording": recording, "limits": limits, "name": name}
+    secrets = [*secrets_in(env or {}), *secrets_in(headers or {})]
     examination: Any
     if isinstance(target, str):
-        examination = _url_examination(target, headers or {}, recording, limits, watch, before=before)
+        # Only URLs are worth the time that this import takes.
+        from mesero.doctor.remote import REMOTE_CHECKS, RemoteExamination
+
+        sheet = _sheet_for(REMOTE_CHECKS, server, [*secrets, *secrets_in_words([target])], watch)
+        examination = RemoteExamination(sheet, target, headers=headers or {}, **shared)
     else:
-        secrets = [*secrets_in(env or {}), *secrets_in_words(target)]
-        sheet = Sheet((*before, *LOCAL_CHECKS), secrets=secrets, watch=watch)
-        place = home or Path.home()
-        examination = LocalExamination(
-            sheet, target, env=env or {}, cwd=cwd, recording=recording, limits=limits, home=place
-        )
-    sheet = examination.sheet
+        sheet = _sheet_for(LOCAL_CHECKS, server, [*secrets, *secrets_in_words(target)], watch)
+        home = home or Path.home()
+        examination = LocalExamination(sheet, target, env=env or {}, cwd=cwd, home=home, **shared)
     is_clear = server is None or check_config(sheet, server)
     try:
         if is_clear:
@@ -91,21 +96,11 @@ async def _run_within(limits: Limits, examination: Any) -> None:
             sheet.diagnose("TIME-1", f"it was not done within {total_s:g} s; what was not reached is marked")
 
 
-def _url_examination(
-    url: str,
-    headers: Mapping[str, str],
-    recording: Recording,
-    limits: Limits,
-    watch: Watch | None,
-    *,
-    before: tuple[str, ...],
-) -> Any:
-    # Only URLs are worth the time that this import takes.
-    from mesero.doctor.remote import REMOTE_CHECKS, RemoteExamination
-
-    secrets = [*secrets_in(headers), *secrets_in_words([url])]
-    sheet = Sheet((*before, *REMOTE_CHECKS), secrets=secrets, watch=watch)
-    return RemoteExamination(sheet, url, headers=headers, recording=recording, limits=limits)
+def _sheet_for(
+    checks: tuple[str, ...], server: ConfiguredServer | None, secrets: list[str], watch: Watch | None
+) -> Sheet:
+    before = () if server is None else ("config",)
+    return Sheet((*before, *checks), secrets=secrets, watch=watch)
 
 
 def _report_of(target: str, sheet: Sheet, visit: Visit | None, *, took_s: float) -> Report:

@@ -6,6 +6,7 @@ answer; those that blame its configuration can.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Final
 
@@ -33,6 +34,7 @@ _PROBING: Final = frozenset(
     {"HTTP-002", "HTTP-003", "HTTP-004", "ID-009", "ERA-014", "RES-007", "RES-006", "RES-004"}
 )
 """Rules about how a refusal looks; a refused probe of another era is no offence."""
+_ID: Final = re.compile(r" \(id [^)]*\)")
 
 
 class Judgement:
@@ -117,7 +119,9 @@ def _faults_of(findings: list[Finding], *, is_connected: bool) -> list[Diagnosis
 
 def _fault_of(group: list[Finding], *, is_connected: bool) -> Diagnosis:
     first = group[0]
-    more = f" (and {len(group) - 1} more like it)" if len(group) > 1 else ""
+    # A list is read more than once: what is wrong with it is said of each answer, and is no second fault.
+    count = len({_ID.sub("", each.message) for each in group})
+    more = f" (and {count - 1} more like it)" if count > 1 else ""
     return Diagnosis(
         code=first.rule,
         severity="degraded" if is_connected else "broken",

@@ -11,9 +11,10 @@ from typing import Final
 
 from mesero.doctor.checks.deep import check_more
 from mesero.doctor.checks.launch import check_command, check_environment
-from mesero.doctor.checks.protocol import check_errors, check_lists, check_tools
+from mesero.doctor.checks.protocol import check_errors, check_lists
 from mesero.doctor.checks.rules import check_rules
 from mesero.doctor.checks.shutdown import check_shutdown
+from mesero.doctor.checks.tools import check_tools
 from mesero.doctor.judging import diagnosis_from, judge
 from mesero.doctor.limits import Limits
 from mesero.doctor.processes import alive_of, end_all
@@ -51,6 +52,7 @@ class LocalExamination:
         recording: What passes is kept there.
         limits: How long things may take.
         home: The user's home.
+        name: The one by which it is configured, where it is.
 
     Attributes:
         sheet: What was seen so far.
@@ -67,8 +69,10 @@ class LocalExamination:
         recording: Recording,
         limits: Limits,
         home: Path,
+        name: str | None = None,
     ) -> None:
         self.sheet = sheet
+        self._name = name
         self._command = list(command)
         self._env = env
         self._cwd = cwd
@@ -93,8 +97,8 @@ class LocalExamination:
             if not is_connected:
                 await self._find_cause(visit)
                 return
-            tools, failures = await check_lists(sheet, visit)
-            check_tools(sheet, tools)
+            tools, failures = await check_lists(sheet, visit, self._recording.lines)
+            check_tools(sheet, tools, server_name=self._name)
             await check_errors(sheet, visit)
             await check_more(sheet, visit, self._limits)
             await check_shutdown(sheet, visit, self._recording.lines)

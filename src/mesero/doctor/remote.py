@@ -12,9 +12,10 @@ from mesero.doctor.checks.deep import check_more
 from mesero.doctor.checks.endpoint import check_endpoint, diagnose_refusal
 from mesero.doctor.checks.launch import check_environment
 from mesero.doctor.checks.network import check_network, is_loopback
-from mesero.doctor.checks.protocol import check_errors, check_lists, check_tools
+from mesero.doctor.checks.protocol import check_errors, check_lists
 from mesero.doctor.checks.rules import check_rules
 from mesero.doctor.checks.sessions import check_sessions, has_session_in, is_forgotten_in
+from mesero.doctor.checks.tools import check_tools
 from mesero.doctor.fetching import Fetched, Fetcher
 from mesero.doctor.judging import judge
 from mesero.doctor.limits import Limits
@@ -55,6 +56,7 @@ class RemoteExamination:
         headers: What is sent along, credentials included: to this URL and nowhere else.
         recording: What passes is kept there.
         limits: How long things may take.
+        name: The one by which it is configured, where it is.
 
     Attributes:
         sheet: What was seen so far.
@@ -62,9 +64,17 @@ class RemoteExamination:
     """
 
     def __init__(
-        self, sheet: Sheet, url: str, *, headers: Mapping[str, str], recording: Recording, limits: Limits
+        self,
+        sheet: Sheet,
+        url: str,
+        *,
+        headers: Mapping[str, str],
+        recording: Recording,
+        limits: Limits,
+        name: str | None = None,
     ) -> None:
         self.sheet = sheet
+        self._name = name
         self._url = url
         self._headers = headers
         self._recording = recording
@@ -107,8 +117,8 @@ class RemoteExamination:
                 return
             if visit.client.transport.kind == "sse":
                 sheet.diagnose("HTTP-4", f"{seen}, and GET begins a stream with an endpoint event")
-            tools, failures = await check_lists(sheet, visit)
-            check_tools(sheet, tools)
+            tools, failures = await check_lists(sheet, visit, self._recording.lines)
+            check_tools(sheet, tools, server_name=self._name)
             await check_errors(sheet, visit)
             await check_more(sheet, visit, self._limits)
         finally:

@@ -53,7 +53,7 @@ def test_a_server_behind_it_is_the_same_to_our_client(tmp_path):
     shim = [sys.executable, "-m", "mesero", "trace", "-o", str(path)]
     listed = run(["list", "--json", "--", *shim, "--", sys.executable, "-m", "mesero.demo"])
     assert listed.returncode == 0
-    assert "notes.add" in listed.stdout
+    assert "notes_add" in listed.stdout
     audited = run(["audit", str(path), "--severity", "info"])
     assert audited.stdout.startswith("no findings in ")
     assert audited.returncode == 0
@@ -78,7 +78,7 @@ def test_the_handshake_era_passes_too(tmp_path):
 import asyncio, sys, mesero
 async def main():
     async with mesero.Client(sys.argv[1:], era="2025-06-18") as client:
-        print((await client.call_tool("notes.search", {"query": ""})).is_error)
+        print((await client.call_tool("notes_search", {"query": ""})).is_error)
 asyncio.run(main())
 """
     shim = [sys.executable, "-m", "mesero", "trace", "-o", str(path), "--"]

@@ -32,10 +32,10 @@ __all__ = ["EXAMPLES", "USAGE", "command"]
 USAGE = "[TARGET] TOOL [ARGUMENT]... [-- COMMAND...]"
 
 EXAMPLES = """\
-  mesero call notes.py notes.add title=Milk body='two litres'
+  mesero call notes.py notes_add title=Milk body='two litres'
   mesero call https://example.com/mcp add '{"a": 1, "b": 2}'
   mesero call add a=1 b=2 -- python server.py
-  mesero call notes.py notes.delete id=3 --answer sure=true
+  mesero call notes.py notes_delete id=3 --answer sure=true
 
 Arguments are one JSON object, '-' for a JSON object on stdin, or words:
   key=value    read by the tool's schema: a number, true/false, JSON for lists

@@ -10,7 +10,18 @@ from __future__ import annotations
 from typing import Final
 
 from mesero.doctor.report import Text
-from mesero.doctor.texts import authorization, config, deep, exits, http, launch, network, protocol, streams
+from mesero.doctor.texts import (
+    authorization,
+    config,
+    deep,
+    exits,
+    http,
+    launch,
+    network,
+    protocol,
+    streams,
+    tools,
+)
 
 __all__ = ["TEXTS"]
 
@@ -20,6 +31,7 @@ TEXTS: Final[dict[str, Text]] = {
     **exits.TEXTS,
     **streams.TEXTS,
     **protocol.TEXTS,
+    **tools.TEXTS,
     **deep.TEXTS,
     **network.TEXTS,
     **http.TEXTS,

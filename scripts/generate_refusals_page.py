@@ -1,0 +1,98 @@
+"""Write docs/refusals.md from the table of what hosts and model APIs refuse of tools.
+
+    python scripts/generate_refusals_page.py [--out FILE] [--check]
+
+The table is the only place where a fact is kept; the page and the doctor show it. The same table always gives
+the same bytes. With --check nothing is written: exit 1 if the page differs from what would be written.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from mesero.doctor.refusals import REFUSALS, Refusal
+from mesero.doctor.texts import TEXTS
+
+PAGE = Path(__file__).parents[1] / "docs" / "refusals.md"
+
+INTRODUCTION = """\
+# What hosts and model APIs refuse of tools
+
+Written by `scripts/generate_refusals_page.py`; change the table in `src/mesero/doctor/refusals`, not this
+page.
+
+A tool can be right by the specification and still be refused: by the API of a model, or by the host in
+between. Often one tool costs the whole request, or every tool of its server, and the message that comes back
+gives only a number. `mesero doctor` looks for what is in this table, and names the tool, the place in it and
+what to do.
+
+- *Refused by*: one who refuses it, in the version of the source or in the years around it.
+- *What is lost*: **the whole request** means no answer at all as long as the tool is there.
+- *Sure*: **certain** where documentation, code or the answer of an API says so; **likely** where nothing else
+  fits; **possible** where a report says so and later ones do not.
+- *Mended by*: who rewrites tools on the way, so that nothing happens. What most hosts mend is no diagnosis.
+- *Source*: where it is known from. A fact grows old: look there again before you rely on it.
+
+The strict modes of model APIs want more (every parameter required, no additional ones). Whether a host asks
+for them is its own choice, so they are not judged.
+"""
+
+
+def page() -> str:
+    """The whole page."""
+    hosts = {name for each in REFUSALS for name in [each.by]}
+    lines = [INTRODUCTION, f"{len(REFUSALS)} facts about {len(hosts)} hosts, SDKs and APIs.", ""]
+    for code in sorted({each.code for each in REFUSALS}):
+        lines += _section(code, [each for each in REFUSALS if each.code == code])
+    return "\n".join(lines)
+
+
+def _section(code: str, refusals: list[Refusal]) -> Iterator[str]:
+    yield f"## {TEXTS[code].title} ({code})"
+    yield ""
+    yield f"What to do: {TEXTS[code].fix}"
+    yield ""
+    yield "| Refused by | What | What is lost | Sure | Mended by | Holds | Source |"
+    yield "| --- | --- | --- | --- | --- | --- | --- |"
+    for each in refusals:
+        words = (each.by, each.what, each.consequence, each.sure, each.softened, _holds(each))
+        source = each.source.removeprefix("https://").removeprefix("github.com/")
+        yield f"| {' | '.join(map(_cell, words))} | [{_cell(source)}]({each.source}) |"
+    yield ""
+
+
+def _holds(refusal: Refusal) -> str:
+    since = f"since {refusal.since}" if refusal.since else ""
+    until = f"until {refusal.until}" if refusal.until else ""
+    forbidden = f"the specification forbids it, too ({refusal.rule})" if refusal.rule else ""
+    if refusal.legal_since:
+        forbidden += f" before {refusal.legal_since}"
+    return ", ".join(filter(None, (since, until, forbidden)))
+
+
+def _cell(text: str) -> str:
+    # What looks like HTML would vanish, and a bar would begin the next cell.
+    return text.replace("<", "&lt;").replace("|", "\\|")
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """0 when the page is as it should be."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--out", type=Path, default=PAGE, help="the page to write")
+    parser.add_argument("--check", action="store_true", help="only compare")
+    options = parser.parse_args(arguments)
+    text = page().rstrip("\n") + "\n"
+    if options.check:
+        if options.out.is_file() and options.out.read_text(encoding="utf-8") == text:
+            return 0
+        print(f"{options.out} is out of date: run python scripts/generate_refusals_page.py", file=sys.stderr)
+        return 1
+    options.out.write_text(text, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
