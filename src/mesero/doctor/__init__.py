@@ -2,8 +2,8 @@
 
     report = await mesero.doctor.examine(["npx", "-y", "some-server"])
 
-``checks`` look layer by layer, ``diagnoses`` has the texts, ``judging`` lets the audit judge the recording.
-Tools are never called.
+``checks`` look layer by layer, ``texts`` has the texts, ``judging`` lets the audit judge the recording.
+Tools are called only where that was asked for.
 """
 
 from mesero.doctor.examine import examine

@@ -32,6 +32,7 @@ async def examine(
     timeout_s: float = 30.0,
     watch_s: float = 0.0,
     is_deep: bool = False,
+    calls: Mapping[str, dict[str, Any] | None] | None = None,
     trace: Path | None = None,
     home: Path | None = None,
     watch: Callable[[Check], None] | None = None,
@@ -45,17 +46,21 @@ async def examine(
         headers: For a URL: headers that are sent along.
         timeout_s: For everything, in seconds.
         watch_s: How long to stay connected and watch, in seconds, on top of that.
-        is_deep: Send odd requests, too: see `mesero.doctor.checks.deep`.
+        is_deep: Send odd requests, too, and call tools that are marked read-only: see
+            `mesero.doctor.checks.deep`.
+        calls: Tools that may be called, several times if need be: their arguments by their names, None for
+            arguments that are made up by the tool's schema.
         trace: A file to record in.
         home: The user's home; found out by default.
         watch: Called with each check that is over.
     """
     start = time.monotonic()
-    limits = Limits(timeout_s, watch_s, is_deep)
+    named = calls or {}
+    limits = Limits(timeout_s, watch_s, is_deep, may_call=is_deep or bool(named))
     recording = Recording(trace)
     examination: Any
     if isinstance(target, str):
-        examination = _url_examination(target, headers or {}, recording, limits, watch)
+        examination = _url_examination(target, headers or {}, recording, limits, calls=named, watch=watch)
     else:
         sheet = Sheet(LOCAL_CHECKS, secrets=secrets_in(env or {}), watch=watch)
         examination = LocalExamination(
@@ -66,6 +71,7 @@ async def examine(
             recording=recording,
             limits=limits,
             home=home or Path.home(),
+            calls=named,
         )
     sheet = examination.sheet
     try:
@@ -87,13 +93,15 @@ def _url_examination(
     headers: Mapping[str, str],
     recording: Recording,
     limits: Limits,
+    *,
+    calls: Mapping[str, dict[str, Any] | None],
     watch: Callable[[Check], None] | None,
 ) -> Any:
     # Only URLs are worth the time that this import takes.
     from mesero.doctor.remote import REMOTE_CHECKS, RemoteExamination
 
     sheet = Sheet(REMOTE_CHECKS, secrets=secrets_in(headers), watch=watch)
-    return RemoteExamination(sheet, url, headers=headers, recording=recording, limits=limits)
+    return RemoteExamination(sheet, url, headers=headers, recording=recording, limits=limits, calls=calls)
 
 
 def _report_of(target: str, sheet: Sheet, visit: Visit | None, *, took_s: float) -> Report:

@@ -7,8 +7,9 @@ import re
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
+from mesero.doctor.checks.calls import check_calls
 from mesero.doctor.checks.deep import check_more
 from mesero.doctor.checks.launch import check_command, check_environment
 from mesero.doctor.checks.protocol import check_errors, check_lists, check_tools
@@ -16,7 +17,6 @@ from mesero.doctor.checks.rules import check_rules
 from mesero.doctor.checks.shutdown import check_shutdown
 from mesero.doctor.judging import diagnosis_from, judge
 from mesero.doctor.limits import Limits
-from mesero.doctor.processes import alive_of, end_all
 from mesero.doctor.rawstream import FRAMED_HELLO, PLAIN_HELLO, find_answer
 from mesero.doctor.recording import Recording
 from mesero.doctor.report import Diagnosis
@@ -31,7 +31,7 @@ __all__ = ["LOCAL_CHECKS", "LocalExamination"]
 
 LOCAL_CHECKS: Final = (
     *("command", "environment", "connection", "stdout"),
-    *("lists", "tools", "ping", "deep", "staying", "rules", "shutdown", "survivors"),
+    *("lists", "tools", "ping", "calls", "deep", "staying", "rules", "shutdown", "survivors"),
 )
 """The checks of a command, in their order."""
 
@@ -51,6 +51,7 @@ class LocalExamination:
         recording: What passes is kept there.
         limits: How long things may take.
         home: The user's home.
+        calls: Tools that may be called, with their arguments; None for made-up ones.
 
     Attributes:
         sheet: What was seen so far.
@@ -67,6 +68,7 @@ class LocalExamination:
         recording: Recording,
         limits: Limits,
         home: Path,
+        calls: Mapping[str, dict[str, Any] | None],
     ) -> None:
         self.sheet = sheet
         self._command = list(command)
@@ -75,6 +77,7 @@ class LocalExamination:
         self._recording = recording
         self._limits = limits
         self._home = home
+        self._calls = calls
         self.visit: Visit | None = None
 
     async def run(self) -> None:
@@ -96,12 +99,24 @@ class LocalExamination:
             tools, failures = await check_lists(sheet, visit)
             check_tools(sheet, tools)
             await check_errors(sheet, visit)
-            await check_more(sheet, visit, self._limits)
-            await check_shutdown(sheet, visit, self._recording.lines)
+            seen = await check_calls(
+                sheet, visit, tools, self._limits, calls=self._calls, lines=self._recording.lines
+            )
+            await check_more(
+                sheet, visit, self._limits, seen, recording=self._recording, another=self._another
+            )
+            is_hung = any(map(sheet.has, ("CALL-2", "CALL-3", "CALL-4", "CALL-5")))
+            await check_shutdown(sheet, visit, self._recording.lines, is_hung=is_hung)
             check_rules(sheet, self._recording, failures, has_session=visit.facts.era == "legacy")
         finally:
             await visit.aclose()
-            end_all(visit.kin)
+            visit.end_kin()
+
+    def _another(self) -> Visit:
+        """One more connection, to a process of its own, for what the audit shall not judge."""
+        name = f"{Path(self._command[0]).name} (odd requests)"
+        trace = self._recording.link(name, "stdio", shlex.join(self._command), is_judged=False)
+        return Visit(self._command, trace, self._limits, env=self._env, cwd=self._cwd)
 
     # -- connected -------------------------------------------------------------------------------------------
 
@@ -208,7 +223,7 @@ class LocalExamination:
             return True
         if codes - {"START-2", "START-3", "START-4", "SILENT-12"}:
             return False
-        end_all(alive_of(visit.kin))
+        visit.end_kin()
         answer = await self._answer_to(FRAMED_HELLO, is_closing=False)
         if answer is not None and answer.lstrip().lower().startswith(b"content-length"):
             self.sheet.diagnose(

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 from mesero.doctor.checks.authorization import check_authorization
 from mesero.doctor.checks.browsers import check_browsers
+from mesero.doctor.checks.calls import check_calls
 from mesero.doctor.checks.deep import check_more
 from mesero.doctor.checks.endpoint import check_endpoint, diagnose_refusal
 from mesero.doctor.checks.launch import check_environment
@@ -21,6 +22,7 @@ from mesero.doctor.limits import Limits
 from mesero.doctor.recording import Recording
 from mesero.doctor.sheet import Sheet
 from mesero.doctor.visit import Visit
+from mesero.trace.recorder import LinkRecorder
 
 __all__ = ["REMOTE_CHECKS", "RemoteExamination"]
 
@@ -36,6 +38,7 @@ REMOTE_CHECKS: Final = (
         "lists",
         "tools",
         "ping",
+        "calls",
         "deep",
         "staying",
     ),
@@ -55,6 +58,7 @@ class RemoteExamination:
         headers: What is sent along, credentials included: to this URL and nowhere else.
         recording: What passes is kept there.
         limits: How long things may take.
+        calls: Tools that may be called, with their arguments; None for made-up ones.
 
     Attributes:
         sheet: What was seen so far.
@@ -62,13 +66,21 @@ class RemoteExamination:
     """
 
     def __init__(
-        self, sheet: Sheet, url: str, *, headers: Mapping[str, str], recording: Recording, limits: Limits
+        self,
+        sheet: Sheet,
+        url: str,
+        *,
+        headers: Mapping[str, str],
+        recording: Recording,
+        limits: Limits,
+        calls: Mapping[str, dict[str, Any] | None],
     ) -> None:
         self.sheet = sheet
         self._url = url
         self._headers = headers
         self._recording = recording
         self._limits = limits
+        self._calls = calls
         self.visit: Visit | None = None
 
     async def run(self) -> None:
@@ -92,11 +104,7 @@ class RemoteExamination:
     async def _visit(self, fetcher: Fetcher, seen: Fetched) -> None:
         sheet = self.sheet
         trace = self._recording.link(urlsplit(self._url).hostname or "", "http", self._url)
-        # Without credentials nobody on the way can read anything that they could not ask for themselves.
-        may_be_plain = not self._headers or is_loopback(urlsplit(self._url).hostname or "")
-        self.visit = visit = Visit(
-            self._url, trace, self._limits, headers=self._headers, allow_plain_http=may_be_plain
-        )
+        self.visit = visit = self._visit_with(trace)
         try:
             with sheet.check("connection") as check:
                 is_connected = await visit.connect()
@@ -110,7 +118,12 @@ class RemoteExamination:
             tools, failures = await check_lists(sheet, visit)
             check_tools(sheet, tools)
             await check_errors(sheet, visit)
-            await check_more(sheet, visit, self._limits)
+            called = await check_calls(
+                sheet, visit, tools, self._limits, calls=self._calls, lines=self._recording.lines
+            )
+            await check_more(
+                sheet, visit, self._limits, called, recording=self._recording, another=self._another
+            )
         finally:
             await visit.aclose()
         has_session = has_session_in(self._recording.lines)
@@ -122,6 +135,16 @@ class RemoteExamination:
         await check_browsers(sheet, fetcher, self._url, is_legacy=is_legacy, has_session=has_session)
         await check_authorization(sheet, fetcher, seen, self._headers)
         check_rules(sheet, self._recording, failures, has_session=visit.facts.era == "legacy")
+
+    def _visit_with(self, trace: LinkRecorder) -> Visit:
+        # Without credentials nobody on the way can read anything that they could not ask for themselves.
+        may_be_plain = not self._headers or is_loopback(urlsplit(self._url).hostname or "")
+        return Visit(self._url, trace, self._limits, headers=self._headers, allow_plain_http=may_be_plain)
+
+    def _another(self) -> Visit:
+        """One more connection, for what the audit shall not judge."""
+        name = f"{urlsplit(self._url).hostname} (odd requests)"
+        return self._visit_with(self._recording.link(name, "http", self._url, is_judged=False))
 
     def _find_cause(self, visit: Visit) -> None:
         """Why there is no connection, where the first answer alone did not tell."""

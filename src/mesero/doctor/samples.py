@@ -1,7 +1,8 @@
 """The simplest arguments that a tool's schema accepts. Pure: a schema in, a value or the reason why not out.
 
-What the schema itself offers (const, default, examples, enum) comes first, then the smallest value of its type.
-Nothing is fetched, recursion is bounded, and what was built is judged by the schema before it is given back.
+What the schema itself offers (const, default, examples, enum) comes first, then the smallest value of its
+type. Nothing is fetched, recursion is bounded, and what was built is judged by the schema before it is given
+back.
 """
 
 from __future__ import annotations
@@ -37,7 +38,25 @@ _FORMATS: Final = {
     "uuid": "00000000-0000-4000-8000-000000000000",
 }
 _CANDIDATES: Final = (
-    *("a", "A", "1", "0", "abc", "ABC", "123", "a1", "a-b", "a.b", "/", "/a", "#", "01", "2026", "1.0", "1.0.0"),
+    *(
+        "a",
+        "A",
+        "1",
+        "0",
+        "abc",
+        "ABC",
+        "123",
+        "a1",
+        "a-b",
+        "a.b",
+        "/",
+        "/a",
+        "#",
+        "01",
+        "2026",
+        "1.0",
+        "1.0.0",
+    ),
     *("main", "en", "EN", "en-US", "12345", "000000", *_FORMATS.values()),
 )
 """What is tried where a pattern says how a text must look."""
@@ -221,9 +240,8 @@ class _Builder:
         required = schema.get("required")
         names = [name for name in required if isinstance(name, str)] if isinstance(required, list) else []
         least = schema.get("minProperties")
-        for name in properties if isinstance(least, int) else ():
-            if len(names) < least and name not in names:
-                names.append(name)
+        missing = least - len(names) if isinstance(least, int) else 0
+        names += [name for name in properties if name not in names][: max(0, missing)]
         more = schema.get("additionalProperties", True)
         return {name: self.build(properties.get(name, more), depth + 1) for name in names}
 
@@ -258,7 +276,10 @@ def _merged(*schemas: Any) -> dict[str, Any]:
             if key == "properties" and isinstance(value, Mapping):
                 whole[key] = {**_mapping_in(whole, key), **value}
             elif key == "required" and isinstance(value, list):
-                whole[key] = [*whole.get(key, []), *(name for name in value if name not in whole.get(key, []))]
+                whole[key] = [
+                    *whole.get(key, []),
+                    *(name for name in value if name not in whole.get(key, [])),
+                ]
             elif key in ("allOf", "anyOf", "oneOf") and key in whole and isinstance(value, list):
                 whole["allOf"] = [*whole.get("allOf", []), {key: value}]
             else:

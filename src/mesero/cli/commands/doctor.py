@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -15,7 +16,7 @@ from mesero.cli.printing import Output, safe_line
 from mesero.doctor import Check, Diagnosis, Report, examine
 from mesero.errors import UsageError
 
-__all__ = ["EXAMPLES", "USAGE", "command", "exit_code_of", "lines_of"]
+__all__ = ["EXAMPLES", "USAGE", "calls_from", "command", "exit_code_of", "lines_of"]
 
 USAGE = "[TARGET] [-- COMMAND...]"
 
@@ -23,6 +24,7 @@ EXAMPLES = """\
   mesero doctor https://example.com/mcp
   mesero doctor -- npx -y @modelcontextprotocol/server-everything
   mesero doctor github
+  mesero doctor --deep --call 'search {"query": "tea"}' -- python server.py
   mesero doctor --json --trace visit.jsonl -- python server.py
 """
 
@@ -44,13 +46,25 @@ def command(
         list[str] | None, typer.Argument(metavar="[TARGET]", help="A URL, or a configured server's name.")
     ] = None,
     deep: Annotated[
-        bool, typer.Option("--deep", help="Send odd requests, too; tools are not called.")
+        bool,
+        typer.Option(
+            "--deep",
+            help="Send odd requests, too, and call the tools that are marked read-only: the server's own word.",
+        ),
     ] = False,
+    call: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--call",
+            metavar="'TOOL [JSON]'",
+            help="Call this tool, too, perhaps more than once; without arguments they are made up.",
+        ),
+    ] = None,
     watch: Annotated[
         float, typer.Option("--watch", metavar="SECONDS", help="Stay connected for so long, and watch.")
     ] = 0.0,
 ) -> None:
-    """Say what is wrong with a server, whose fault it is, and what to do. Tools are not called."""
+    """Say what is wrong with a server, whose fault it is, and what to do. Tools are called only when asked."""
     found, rest = connection.take_target(target)
     if rest:
         raise UsageError(f"{rest[0]!r} is one word too many")
@@ -75,6 +89,7 @@ def command(
             timeout_s=timeout_s,
             watch_s=watch,
             is_deep=deep,
+            calls=calls_from(call),
             trace=None if options.trace is None else Path(options.trace),
             watch=_progress_on(output),
         )
@@ -84,6 +99,29 @@ def command(
     else:
         output.say("\n".join(lines_of(report)))
     raise typer.Exit(exit_code_of(report))
+
+
+def calls_from(words: list[str] | None) -> dict[str, dict[str, Any] | None]:
+    """The tools to call, with their arguments; None for made-up ones.
+
+    Raises:
+        UsageError: arguments that are no JSON object.
+    """
+    calls: dict[str, dict[str, Any] | None] = {}
+    for word in words or ():
+        name, brace, rest = word.partition("{")
+        arguments: Any = None
+        if brace:
+            try:
+                arguments = json.loads(brace + rest)
+            except ValueError as error:
+                raise UsageError(
+                    f"the arguments in --call {word!r} are no JSON: {error}", fix="--call 'add {\"a\": 1}'"
+                ) from None
+        if not name.strip():
+            raise UsageError(f"--call {word!r} names no tool")
+        calls[name.strip()] = arguments
+    return calls
 
 
 def _progress_on(output: Output) -> Callable[[Check], None] | None:

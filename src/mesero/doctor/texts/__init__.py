@@ -10,7 +10,18 @@ from __future__ import annotations
 from typing import Final
 
 from mesero.doctor.report import Text
-from mesero.doctor.texts import authorization, deep, exits, http, launch, network, protocol, streams
+from mesero.doctor.texts import (
+    authorization,
+    calls,
+    deep,
+    exits,
+    http,
+    launch,
+    network,
+    protocol,
+    shutdown,
+    streams,
+)
 
 __all__ = ["TEXTS"]
 
@@ -19,7 +30,9 @@ TEXTS: Final[dict[str, Text]] = {
     **exits.TEXTS,
     **streams.TEXTS,
     **protocol.TEXTS,
+    **calls.TEXTS,
     **deep.TEXTS,
+    **shutdown.TEXTS,
     **network.TEXTS,
     **http.TEXTS,
     **authorization.TEXTS,
