@@ -29,8 +29,8 @@ _SAID_BETTER: Final[dict[str, tuple[str, ...]]] = {
 """What the audit says → what the doctor has said already, having seen more."""
 _PROVOKED: Final = frozenset({"DEEP-1", "DEEP-2", "DEEP-3", "DEEP-5"})
 """What odd requests brought to light on the connection that is judged here."""
-_OWN_DOING: Final = frozenset({"S400-2", "VERSION-2"})
-"""Causes that the odd requests of the doctor bring about where a server is right to refuse them."""
+_OWN_DOING: Final = {"deep": frozenset({"S400-2", "VERSION-2"}), "calls": frozenset({"S400-3"})}
+"""Causes that a check brings about where a server is right to refuse what the doctor sends."""
 
 
 def check_rules(
@@ -47,13 +47,12 @@ def check_rules(
     with sheet.check("rules") as check:
         judgement = judge(recording.judged, is_connected=True, has_session=has_session)
         told: list[str] = []
-        is_deep = any(
-            each.name == "deep" and each.status in ("ok", "warning", "failed") for each in sheet.checks
-        )
+        done = {each.name for each in sheet.checks if each.status in ("ok", "warning", "failed")}
+        own = frozenset().union(*(_OWN_DOING[name] for name in done & _OWN_DOING.keys()))
         is_provoked = any(each.code in _PROVOKED for each in sheet.diagnoses)
         for each in (*judgement.causes, *judgement.faults):
             # A cause quotes the rule that shows it.
-            if any(each.cause in text for text in told) or (is_deep and each.code in _OWN_DOING):
+            if any(each.cause in text for text in told) or each.code in own:
                 continue
             # What only odd requests bring about keeps nobody from using the server.
             each = replace(each, severity="degraded") if is_provoked else each  # noqa: PLW2901 - the same one
