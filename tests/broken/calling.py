@@ -1,12 +1,15 @@
 """An honest server with tools, for the broken ones beside it: each changes what it gets wrong.
 
-It refuses what it should refuse: arrays, lists as params, requests without metadata, revisions that nobody knows.
+It refuses what it should refuse: arrays, lists as params, requests without metadata, unknown revisions.
 """
 
 import json
 import sys
 
-from lines import NOW, answer, write
+try:
+    from lines import NOW, answer, write
+except ImportError:  # In a test, not in a program beside this file.
+    from tests.broken.lines import NOW, answer, write
 
 READING = {"readOnlyHint": True}
 ECHO = {

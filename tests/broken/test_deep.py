@@ -1,10 +1,19 @@
 """Each broken server of this folder that shows it only when it is sent what is rare or odd."""
 
+import functools
+import json
+import sys
+
 import pytest
 
+from mesero.client import Client
+from mesero.demo import notes
 from mesero.doctor import examine
-from tests.broken.test_calls import command_of
+from tests.broken import calling, lines
+from tests.broken.endpoints import JSON, SESSION, honest, serving
+from tests.broken.test_calls import command_of, evidence_of
 from tests.broken.test_commands import QUICK_S, check
+from tests.http_serving import serving as asgi_serving
 
 DEEP = [
     ("P00_old", []),
@@ -31,3 +40,106 @@ async def test_what_odd_requests_bring_to_light_is_diagnosed(name, expected):
     assert sorted(each.code for each in report.diagnoses) == sorted(expected), report
     if len(expected) == 1:
         check(report, expected)
+
+
+DEMO_CALLS = {
+    "notes.add": {"title": "tea", "body": "green"},
+    "notes.import": {"lines": ["a: b"]},
+    "notes.delete": {"id": "none"},
+}
+
+
+@pytest.fixture(params=["legacy", "modern"])
+def era(request, monkeypatch):
+    monkeypatch.setattr(
+        "mesero.doctor.visit.Client", functools.partial(Client, era=request.param, discover=True)
+    )
+    return request.param
+
+
+async def test_the_demo_stands_everything_over_stdio(era):
+    command = [sys.executable, "-m", "mesero.demo"]
+
+    report = await examine(command, is_deep=True, calls=DEMO_CALLS, timeout_s=QUICK_S)
+
+    check(report, [])
+    assert report.era == era
+    assert sum("a result of" in text for text in evidence_of(report)) == 4
+
+
+async def test_the_demo_stands_everything_over_http(era):
+    async with asgi_serving(notes.server.asgi(path="/mcp")) as url:
+        report = await examine(url, is_deep=True, calls=DEMO_CALLS, timeout_s=QUICK_S)
+
+    check(report, [])
+    assert report.era == era
+    assert any("contradicts its body: error -32020" in text for text in evidence_of(report, "deep")) == (
+        era == "modern"
+    )
+
+
+# -- over HTTP -----------------------------------------------------------------------------------------------
+
+
+def with_calls(method, path, headers, body, *, era="old", is_checking=True, **how):
+    """An honest server with a tool; without ``is_checking`` it looks at no header."""
+    message = json.loads(body) if body else {}
+    if method != "POST" or path != "/mcp" or headers.get("Origin"):
+        return honest(method, path, headers, body, era=era, **how)
+    refusal = refusal_over_http(message, headers, era) if is_checking else None
+    if refusal is not None:
+        return 400, JSON, json.dumps({"jsonrpc": "2.0", **refusal}).encode()
+    if isinstance(message, dict) and message.get("method") == "tools/call":
+        answer = {"jsonrpc": "2.0", **calling.say(message, "done", era=era)}
+        return 200, JSON, json.dumps(answer).encode()
+    if not isinstance(message, dict):
+        return 400, {}, b"no batches"
+    status, kinds, content = honest(method, path, headers, body, era=era, tools=[calling.ECHO], **how)
+    return (404 if era == "now" and b'"error"' in content else status), kinds, content
+
+
+def refusal_over_http(message, headers, era):
+    refusal = calling.refusal_of(message, era)
+    version = headers.get("MCP-Protocol-Version")
+    if refusal is None and era == "now" and headers.get("Mcp-Method") != message["method"]:
+        refusal = {"id": message.get("id"), "error": {"code": -32020, "message": "another method"}}
+    is_call = era == "now" and isinstance(message, dict) and message["method"] == "tools/call"
+    if refusal is None and is_call and headers.get("Mcp-Name") != message["params"]["name"]:
+        refusal = {"id": message["id"], "error": {"code": -32020, "message": "another tool"}}
+    if refusal is None and era == "old" and version not in (None, lines.OLD, lines.NOW):
+        refusal = {"id": message.get("id"), "error": {"code": -32600, "message": "unknown version"}}
+    return refusal
+
+
+def looks_at_methods_only(method, path, headers, body):
+    """P118: routes by Mcp-Method, and does not look at Mcp-Name."""
+    message = json.loads(body) if body else {}
+    if isinstance(message, dict) and message.get("method") == "tools/call":
+        del headers["Mcp-Name"]
+        headers["Mcp-Name"] = message["params"]["name"]
+    return with_calls(method, path, headers, body, era="now")
+
+
+def breaks_off(method, path, headers, body):
+    """Closes the connection in a call."""
+    if b'"tools/call"' in body:
+        return None
+    return with_calls(method, path, headers, body)
+
+
+URLS = [
+    ("P00 legacy", with_calls, []),
+    ("P00 legacy with sessions", functools.partial(with_calls, session=SESSION), []),
+    ("P00 modern", functools.partial(with_calls, era="now"), []),
+    ("P118", looks_at_methods_only, ["DEEP-5"]),
+    ("no look at the version", functools.partial(with_calls, is_checking=False), ["DEEP-9"]),
+    ("breaks off", breaks_off, ["CALL-7"]),
+]
+
+
+@pytest.mark.parametrize(("respond", "expected"), [each[1:] for each in URLS], ids=[each[0] for each in URLS])
+async def test_what_odd_requests_to_a_url_bring_to_light_is_diagnosed(respond, expected):
+    with serving(respond) as root:
+        report = await examine(f"{root}/mcp", is_deep=True, timeout_s=QUICK_S)
+
+    check(report, expected)

@@ -45,13 +45,17 @@ async def test_what_odd_requests_bring_to_light_is_named(special, era, code, tmp
 
 async def test_refusing_odd_requests_over_http_is_right():
     def respond(method, path, headers, body):
-        status, answer_headers, content = honest(method, path, headers, body, era="now")
         message = json.loads(body) if body else {}
+        if isinstance(message, list):
+            return 400, {}, b"no batches"
+        status, answer_headers, content = honest(method, path, headers, body, era="now")
         code = 0
         if headers.get("MCP-Protocol-Version") == "2099-01-01":
             code = -32022
         elif headers.get("Mcp-Method") != message.get("method"):
             code = -32020
+        elif message.get("params") == {}:
+            code = -32602
         elif b'"error"' in content:
             status = 404
         if code:

@@ -49,7 +49,7 @@ def command(
         bool,
         typer.Option(
             "--deep",
-            help="Send odd requests, too, and call the tools that are marked read-only: the server's own word.",
+            help="Send odd requests, and call the tools marked read-only (which is the server's own word).",
         ),
     ] = False,
     call: Annotated[
@@ -64,7 +64,10 @@ def command(
         float, typer.Option("--watch", metavar="SECONDS", help="Stay connected for so long, and watch.")
     ] = 0.0,
 ) -> None:
-    """Say what is wrong with a server, whose fault it is, and what to do. Tools are called only when asked."""
+    """Say what is wrong with a server, whose fault it is, and what to do.
+
+    Tools are called for --call and --deep only.
+    """
     found, rest = connection.take_target(target)
     if rest:
         raise UsageError(f"{rest[0]!r} is one word too many")

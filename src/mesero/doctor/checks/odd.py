@@ -243,7 +243,7 @@ class _Oddities:
         """An odd request should be answered, and must not end the server."""
         if isinstance(answer, CallTimeoutError):
             self._blame(code, f"{what} was ignored: it had neither a result nor an error")
-        elif not isinstance(answer, TransportError):
+        else:
             self._check.say(f"{what}: {_said_by(answer)}")
         return await self._stands(code, what)
 
