@@ -12,6 +12,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
+
 from mesero.doctor.limits import Limits
 from mesero.doctor.local import LOCAL_CHECKS, LocalExamination
 from mesero.doctor.programs import secrets_in
@@ -36,6 +38,7 @@ async def examine(
     trace: Path | None = None,
     home: Path | None = None,
     watch: Callable[[Check], None] | None = None,
+    on_cancelled: Callable[[Report], None] | None = None,
 ) -> Report:
     """Find out what is wrong with a server, whose fault it is, and what to do.
 
@@ -53,6 +56,8 @@ async def examine(
         trace: A file to record in.
         home: The user's home; found out by default.
         watch: Called with each check that is over.
+        on_cancelled: Called with what was seen until then when the examination is cancelled. Nothing that was
+            started is left then, either.
     """
     start = time.monotonic()
     named = calls or {}
@@ -74,6 +79,7 @@ async def examine(
             calls=named,
         )
     sheet = examination.sheet
+    shown = target if isinstance(target, str) else shlex.join(target)
     try:
         async with asyncio.timeout(timeout_s + watch_s):
             await examination.run()
@@ -82,9 +88,13 @@ async def examine(
             sheet.diagnose(
                 "TIME-1", f"it was not done within {timeout_s:g} s; what was not reached is marked"
             )
+    except asyncio.CancelledError:
+        if on_cancelled is not None:
+            report = _report_of(shown, sheet, examination.visit, took_s=time.monotonic() - start)
+            on_cancelled(report if report.diagnoses else replace(report, verdict="unknown"))
+        raise
     finally:
         recording.close()
-    shown = target if isinstance(target, str) else shlex.join(target)
     return _report_of(shown, sheet, examination.visit, took_s=time.monotonic() - start)
 
 

@@ -21,7 +21,7 @@ from mesero.doctor.rawstream import FRAMED_HELLO, PLAIN_HELLO, find_answer
 from mesero.doctor.recording import Recording
 from mesero.doctor.report import Diagnosis
 from mesero.doctor.sheet import Sheet
-from mesero.doctor.stderr import find_last_words
+from mesero.doctor.stderr import find_last_words, find_question
 from mesero.doctor.visit import Visit
 from mesero.errors import CallTimeoutError, DisconnectedError, MeseroError
 from mesero.jsonrpc import MAX_MESSAGE_BYTES
@@ -145,6 +145,7 @@ class LocalExamination:
             sheet.add(next(each for each in judgement.causes if each.code == "CLOSED-2"))
         elif (
             self._find_in_stdout()
+            or self._find_asking(error, visit.unfinished)
             or self._find_in_words(error, codes)
             or (isinstance(error, CallTimeoutError) and await self._find_silence(visit, codes))
         ):
@@ -190,6 +191,16 @@ class LocalExamination:
             and isinstance(line.raw, str)
             and getattr(line, "dir", "s2c") == "s2c"
         ]
+
+    def _find_asking(self, error: MeseroError | None, unfinished: str) -> bool:
+        """Whether it waits for a person, or took our request for the answer and ended."""
+        found = find_question([unfinished]) or find_question(self._words())
+        if found is None or not isinstance(error, CallTimeoutError | DisconnectedError):
+            return False
+        question, fix = found
+        ended = "waits" if isinstance(error, CallTimeoutError) else "ended"
+        self.sheet.diagnose("LAUNCH-10", f"it asks {question[-200:]!r}, and {ended}", fix=fix)
+        return True
 
     def _find_in_words(self, error: MeseroError | None, codes: set[str]) -> bool:
         """Whether a server that ended said why."""

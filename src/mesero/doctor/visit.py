@@ -130,6 +130,12 @@ class Visit:
         return getattr(self.client.transport, "stderr_tail", ())
 
     @property
+    def unfinished(self) -> str:
+        """What it wrote to stdout since its last whole line."""
+        rest: bytes = getattr(self.client.transport, "unfinished", b"")
+        return rest.decode("utf-8", "replace")
+
+    @property
     def left_s(self) -> float:
         """How much is left of the time for everything, in seconds."""
         return self._limits.total_s - (asyncio.get_running_loop().time() - self._start)

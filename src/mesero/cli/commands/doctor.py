@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from mesero.cli.connection import Connection, connecting
-from mesero.cli.exits import AUTHORIZE, DISCONNECTED, DONE, FAILED, PROTOCOL, TIMEOUT
+from mesero.cli.exits import AUTHORIZE, DISCONNECTED, DONE, FAILED, INTERRUPTED, PROTOCOL, TIMEOUT
 from mesero.cli.printing import Output, safe_line
 from mesero.doctor import Check, Diagnosis, Report, examine
 from mesero.errors import UsageError
@@ -36,7 +36,7 @@ _AT_FAULT = {
     "unknown": "not clear",
 }
 _MARKS = {"ok": "+", "warning": "!", "failed": "x", "not reached": ".", "skipped": "-"}
-_VERDICTS = {"ok": "OK", "degraded": "DEGRADED", "broken": "BROKEN"}
+_VERDICTS = {"ok": "OK", "degraded": "DEGRADED", "broken": "BROKEN", "unknown": "UNKNOWN"}
 
 
 @connecting
@@ -83,25 +83,34 @@ def command(
         raise UsageError("--watch is a number of seconds")
     options, output = connection.options, connection.output
     is_url = found.kind == "url"
-    report = asyncio.run(
-        examine(
-            found.value,
-            env=None if is_url else connection.env(),
-            cwd=None if is_url else connection.cwd(),
-            headers=connection.headers() if is_url else None,
-            timeout_s=timeout_s,
-            watch_s=watch,
-            is_deep=deep,
-            calls=calls_from(call),
-            trace=None if options.trace is None else Path(options.trace),
-            watch=_progress_on(output),
-        )
+    examination = examine(
+        found.value,
+        env=None if is_url else connection.env(),
+        cwd=None if is_url else connection.cwd(),
+        headers=connection.headers() if is_url else None,
+        timeout_s=timeout_s,
+        watch_s=watch,
+        is_deep=deep,
+        calls=calls_from(call),
+        trace=None if options.trace is None else Path(options.trace),
+        watch=_progress_on(output),
+        on_cancelled=lambda report: _give(output, report),
     )
+    try:
+        report = asyncio.run(examination)
+    except KeyboardInterrupt:
+        # What was seen until then has been told.
+        output.note("interrupted")
+        raise typer.Exit(INTERRUPTED) from None
+    _give(output, report)
+    raise typer.Exit(exit_code_of(report))
+
+
+def _give(output: Output, report: Report) -> None:
     if output.as_json:
         output.give(report)
     else:
         output.say("\n".join(lines_of(report)))
-    raise typer.Exit(exit_code_of(report))
 
 
 def calls_from(words: list[str] | None) -> dict[str, dict[str, Any] | None]:
@@ -164,6 +173,8 @@ def lines_of(report: Report) -> list[str]:
 
 
 def _answer_of(report: Report) -> str:
+    if report.verdict == "unknown":
+        return f"{_VERDICTS[report.verdict]}: the examination was interrupted; what was seen until then:"
     if report.verdict != "ok":
         first = report.diagnoses[0]
         return f"{_VERDICTS[report.verdict]}: {first.title}: {safe_line(first.cause)}"
