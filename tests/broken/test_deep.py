@@ -1,8 +1,11 @@
 """Each broken server of this folder that shows it only when it is sent what is rare or odd."""
 
+import contextlib
 import functools
 import json
+import queue
 import sys
+import threading
 
 import pytest
 
@@ -143,3 +146,41 @@ async def test_what_odd_requests_to_a_url_bring_to_light_is_diagnosed(respond, e
         report = await examine(f"{root}/mcp", is_deep=True, timeout_s=QUICK_S)
 
     check(report, expected)
+
+
+class AsksOnTheOtherStream:
+    """P91: a server that asks on the stream which a client opens by itself, and answers the call then."""
+
+    def __init__(self):
+        self._questions = queue.Queue()
+        self._answered = threading.Event()
+
+    def respond(self, method, path, headers, body):
+        if method == "GET" and path == "/mcp":
+            return self._stream(headers.raw)
+        message = json.loads(body) if body else {}
+        if isinstance(message, dict) and message.get("method") == "tools/call":
+            self._questions.put({"jsonrpc": "2.0", "id": "q", "method": "roots/list"})
+            assert self._answered.wait(10)
+        if isinstance(message, dict) and message.get("id") == "q":
+            self._answered.set()
+            return 202, {}, b""
+        return with_calls(method, path, headers, body)
+
+    def _stream(self, handler):
+        handler.send_response(200)
+        handler.send_header("Content-Type", "text/event-stream")
+        handler.send_header("Connection", "close")
+        handler.end_headers()
+        with contextlib.suppress(queue.Empty, OSError):
+            question = self._questions.get(timeout=10)
+            handler.wfile.write(f"data: {json.dumps(question)}\n\n".encode())
+            handler.wfile.flush()
+
+
+async def test_a_question_on_the_stream_that_some_clients_never_open_is_told():
+    with serving(AsksOnTheOtherStream().respond) as root:
+        report = await examine(f"{root}/mcp", calls={"echo": None}, timeout_s=QUICK_S)
+
+    check(report, [])
+    assert any("on the GET stream" in text for text in evidence_of(report))

@@ -63,55 +63,53 @@ async def examine(
     named = calls or {}
     limits = Limits(timeout_s, watch_s, is_deep, may_call=is_deep or bool(named))
     recording = Recording(trace)
-    examination: Any
+    settings: dict[str, Any] = {"recording": recording, "limits": limits, "calls": named}
     if isinstance(target, str):
-        examination = _url_examination(target, headers or {}, recording, limits, calls=named, watch=watch)
+        examination = _url_examination(target, headers or {}, watch, settings)
     else:
         sheet = Sheet(LOCAL_CHECKS, secrets=secrets_in(env or {}), watch=watch)
-        examination = LocalExamination(
-            sheet,
-            target,
-            env=env or {},
-            cwd=cwd,
-            recording=recording,
-            limits=limits,
-            home=home or Path.home(),
-            calls=named,
-        )
-    sheet = examination.sheet
-    shown = target if isinstance(target, str) else shlex.join(target)
+        home = home or Path.home()
+        examination = LocalExamination(sheet, target, env=env or {}, cwd=cwd, home=home, **settings)
+
+    def report() -> Report:
+        shown = target if isinstance(target, str) else shlex.join(target)
+        return _report_of(shown, examination.sheet, examination.visit, took_s=time.monotonic() - start)
+
+    try:
+        await _run_within(examination, timeout_s, watch_s)
+    except asyncio.CancelledError:
+        if on_cancelled is not None:
+            seen = report()
+            on_cancelled(seen if seen.diagnoses else replace(seen, verdict="unknown"))
+        raise
+    finally:
+        recording.close()
+    return report()
+
+
+async def _run_within(examination: Any, timeout_s: float, watch_s: float) -> None:
     try:
         async with asyncio.timeout(timeout_s + watch_s):
             await examination.run()
     except TimeoutError:
+        sheet = examination.sheet
         if not sheet.is_broken:
             sheet.diagnose(
                 "TIME-1", f"it was not done within {timeout_s:g} s; what was not reached is marked"
             )
-    except asyncio.CancelledError:
-        if on_cancelled is not None:
-            report = _report_of(shown, sheet, examination.visit, took_s=time.monotonic() - start)
-            on_cancelled(report if report.diagnoses else replace(report, verdict="unknown"))
-        raise
-    finally:
-        recording.close()
-    return _report_of(shown, sheet, examination.visit, took_s=time.monotonic() - start)
 
 
 def _url_examination(
     url: str,
     headers: Mapping[str, str],
-    recording: Recording,
-    limits: Limits,
-    *,
-    calls: Mapping[str, dict[str, Any] | None],
     watch: Callable[[Check], None] | None,
+    settings: Mapping[str, Any],
 ) -> Any:
     # Only URLs are worth the time that this import takes.
     from mesero.doctor.remote import REMOTE_CHECKS, RemoteExamination
 
     sheet = Sheet(REMOTE_CHECKS, secrets=secrets_in(headers), watch=watch)
-    return RemoteExamination(sheet, url, headers=headers, recording=recording, limits=limits, calls=calls)
+    return RemoteExamination(sheet, url, headers=headers, **settings)
 
 
 def _report_of(target: str, sheet: Sheet, visit: Visit | None, *, took_s: float) -> Report:

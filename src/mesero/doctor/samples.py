@@ -327,8 +327,9 @@ def _number_of(schema: Mapping[str, Any], *, is_whole: bool) -> float:
 
 def _limit_in(schema: Mapping[str, Any], word: str) -> float | None:
     value = schema.get(word)
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return float(value) if is_number and math.isfinite(value) else None  # type: ignore[arg-type]
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return None
+    return float(value) if math.isfinite(value) else None
 
 
 def _text_of(schema: Mapping[str, Any]) -> str:

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from mesero.cli.commands.doctor import exit_code_of, lines_of
+from mesero.cli.commands.doctor import calls_from, exit_code_of, lines_of
 from mesero.doctor import Diagnosis, Report
+from mesero.errors import UsageError
 
 BROKEN = Path(__file__).parents[2] / "broken"
 
@@ -102,3 +103,34 @@ def test_the_exit_code_follows_from_the_first_diagnosis(code, phase, expected):
 
 def test_what_a_server_sends_is_made_safe():
     assert "\x1b" not in "\n".join(lines_of(report_with("NET-1")))
+
+
+def test_the_tools_to_call_come_with_arguments_or_without():
+    assert calls_from(None) == {}
+    assert calls_from(["add", 'sum {"a": 1}', 'a b{"c":{}}']) == {
+        "add": None,
+        "sum": {"a": 1},
+        "a b": {"c": {}},
+    }
+
+
+@pytest.mark.parametrize("word", ["add {a: 1}", '{"a": 1}', " "])
+def test_what_names_no_tool_or_has_no_json_is_refused(word):
+    with pytest.raises(UsageError):
+        calls_from([word])
+
+
+def test_a_tool_is_called_when_it_is_asked_for():
+    done = run(
+        "--json",
+        "--call",
+        'notes.add {"title": "tea", "body": "green"}',
+        "--",
+        sys.executable,
+        "-m",
+        "mesero.demo",
+    )
+
+    report = json.loads(done.stdout)
+    assert "'notes.add'" in next(each for each in report["checks"] if each["name"] == "calls")["evidence"][0]
+    assert done.returncode == 0

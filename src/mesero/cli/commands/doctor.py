@@ -13,6 +13,7 @@ import typer
 from mesero.cli.connection import Connection, connecting
 from mesero.cli.exits import AUTHORIZE, DISCONNECTED, DONE, FAILED, INTERRUPTED, PROTOCOL, TIMEOUT
 from mesero.cli.printing import Output, safe_line
+from mesero.cli.targets import Target
 from mesero.doctor import Check, Diagnosis, Report, examine
 from mesero.errors import UsageError
 
@@ -68,14 +69,7 @@ def command(
 
     Tools are called for --call and --deep only.
     """
-    found, rest = connection.take_target(target)
-    if rest:
-        raise UsageError(f"{rest[0]!r} is one word too many")
-    if found.kind == "file":
-        raise UsageError(
-            "a Python file with a Server in it is started by a command, like any other server",
-            fix=f"mesero doctor -- mesero serve {found.value}",
-        )
+    found = _target_of(connection, target)
     timeout_s = _DEFAULT_S if connection.options.timeout is None else connection.options.timeout
     if timeout_s <= 0:
         raise UsageError("--timeout is a number of seconds above 0")
@@ -104,6 +98,23 @@ def command(
         raise typer.Exit(INTERRUPTED) from None
     _give(output, report)
     raise typer.Exit(exit_code_of(report))
+
+
+def _target_of(connection: Connection, words: list[str] | None) -> Target:
+    """The target.
+
+    Raises:
+        UsageError: it is none that can be examined.
+    """
+    found, rest = connection.take_target(words)
+    if rest:
+        raise UsageError(f"{rest[0]!r} is one word too many")
+    if found.kind == "file":
+        raise UsageError(
+            "a Python file with a Server in it is started by a command, like any other server",
+            fix=f"mesero doctor -- mesero serve {found.value}",
+        )
+    return found
 
 
 def _give(output: Output, report: Report) -> None:

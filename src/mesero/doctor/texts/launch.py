@@ -62,8 +62,8 @@ TEXTS: Final[dict[str, Text]] = {
         "The package manager is still installing",
         "launch",
         "client",
-        "Install it once outside of the host, and point `command` at the installed program: a host that stops "
-        "an installation at its limit begins anew each time.",
+        "Install it once outside of the host, and point `command` at the installed program: hosts that stop "
+        "an installation at their limit begin anew each time.",
         confidence="likely",
     ),
     "LAUNCH-10": Text(
