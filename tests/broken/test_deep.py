@@ -52,11 +52,19 @@ DEMO_CALLS = {
 }
 
 
+async def test_a_newer_request_that_is_run_by_older_rules_is_told_and_nobody_blamed():
+    report = await examine(command_of("P00_old"), is_deep=True, timeout_s=QUICK_S)
+
+    check(report, [])
+    assert any("run by older rules" in text for text in evidence_of(report, "deep"))
+
+
 @pytest.fixture(params=["legacy", "modern"])
 def era(request, monkeypatch):
-    monkeypatch.setattr(
-        "mesero.doctor.visit.Client", functools.partial(Client, era=request.param, discover=True)
-    )
+    def pinned(*words, **settings):
+        return Client(*words, **{"era": request.param, "discover": True, **settings})
+
+    monkeypatch.setattr("mesero.doctor.visit.Client", pinned)
     return request.param
 
 

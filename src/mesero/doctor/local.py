@@ -112,11 +112,11 @@ class LocalExamination:
             await visit.aclose()
             visit.end_kin()
 
-    def _another(self) -> Visit:
+    def _another(self, **settings: Any) -> Visit:
         """One more connection, to a process of its own, for what the audit shall not judge."""
         name = f"{Path(self._command[0]).name} (odd requests)"
         trace = self._recording.link(name, "stdio", shlex.join(self._command), is_judged=False)
-        return Visit(self._command, trace, self._limits, env=self._env, cwd=self._cwd)
+        return Visit(self._command, trace, self._limits, env=self._env, cwd=self._cwd, **settings)
 
     # -- connected -------------------------------------------------------------------------------------------
 

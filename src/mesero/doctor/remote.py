@@ -136,15 +136,16 @@ class RemoteExamination:
         await check_authorization(sheet, fetcher, seen, self._headers)
         check_rules(sheet, self._recording, failures, has_session=visit.facts.era == "legacy")
 
-    def _visit_with(self, trace: LinkRecorder) -> Visit:
+    def _visit_with(self, trace: LinkRecorder, **settings: Any) -> Visit:
         # Without credentials nobody on the way can read anything that they could not ask for themselves.
         may_be_plain = not self._headers or is_loopback(urlsplit(self._url).hostname or "")
-        return Visit(self._url, trace, self._limits, headers=self._headers, allow_plain_http=may_be_plain)
+        settings |= {"headers": self._headers, "allow_plain_http": may_be_plain}
+        return Visit(self._url, trace, self._limits, **settings)
 
-    def _another(self) -> Visit:
+    def _another(self, **settings: Any) -> Visit:
         """One more connection, for what the audit shall not judge."""
         name = f"{urlsplit(self._url).hostname} (odd requests)"
-        return self._visit_with(self._recording.link(name, "http", self._url, is_judged=False))
+        return self._visit_with(self._recording.link(name, "http", self._url, is_judged=False), **settings)
 
     def _find_cause(self, visit: Visit) -> None:
         """Why there is no connection, where the first answer alone did not tell."""

@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 from mesero.doctor.checks.calls import CallsSeen
 from mesero.doctor.checks.midcall import check_midcall, check_overlap
-from mesero.doctor.checks.odd import check_oddly
+from mesero.doctor.checks.odd import check_oddly, check_without_handshake
 from mesero.doctor.checks.staying import check_staying
 from mesero.doctor.limits import Limits
 from mesero.doctor.recording import Recording
@@ -34,7 +34,7 @@ async def check_more(
     seen: CallsSeen,
     *,
     recording: Recording,
-    another: Callable[[], Visit],
+    another: Callable[..., Visit],
 ) -> None:
     """What is done only when it was asked for.
 
@@ -55,6 +55,8 @@ async def check_more(
             if seen.good is not None:
                 await check_overlap(sheet, check, visit, seen.good, limits)
             await check_oddly(sheet, check, another, tool=seen.good, limits=limits, recording=recording)
+            if visit.facts.era == "legacy":
+                await check_without_handshake(check, another, limits)
             if seen.good is not None:
                 await check_midcall(sheet, check, another, seen.good, recording)
     if seen.is_over:

@@ -50,7 +50,7 @@ async def check_overlap(
 
 
 async def check_midcall(
-    sheet: Sheet, check: OpenCheck, another: Callable[[], Visit], tool: CallableTool, recording: Recording
+    sheet: Sheet, check: OpenCheck, another: Callable[..., Visit], tool: CallableTool, recording: Recording
 ) -> None:
     """Give calls up: one by a cancellation, one by the end of the connection.
 
@@ -86,7 +86,7 @@ def _call_of(visit: Visit, tool: CallableTool) -> asyncio.Task[object]:
     return asyncio.create_task(visit.ask("tools/call", params=params))
 
 
-async def _cancel(sheet: Sheet, check: OpenCheck, another: Callable[[], Visit], tool: CallableTool) -> bool:
+async def _cancel(sheet: Sheet, check: OpenCheck, another: Callable[..., Visit], tool: CallableTool) -> bool:
     """Cancel a call as soon as it was sent; whether the server lives on.
 
     https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/cancellation#timing-considerations

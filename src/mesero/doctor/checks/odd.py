@@ -22,7 +22,7 @@ from mesero.errors import CallTimeoutError, MeseroError, RpcError, TransportErro
 from mesero.jsonrpc import ErrorResponse, ResultResponse, encode_notification, encode_value
 from mesero.trace.format import MessageLine
 
-__all__ = ["check_oddly"]
+__all__ = ["check_oddly", "check_without_handshake"]
 
 _NO_REVISION: Final = "2099-01-01"
 _IDS: Final = (0, 2**53 - 1, -1)
@@ -35,7 +35,7 @@ _HEADER_SINCE: Final = "2025-06-18"
 async def check_oddly(
     sheet: Sheet,
     check: OpenCheck,
-    another: Callable[[], Visit],
+    another: Callable[..., Visit],
     *,
     tool: CallableTool | None,
     limits: Limits,
@@ -57,6 +57,35 @@ async def check_oddly(
             check.say(f"odd requests were not sent: a second connection could not be made: {visit.error}")
             return
         await _Oddities(sheet, check, visit, limits, recording).send_all(tool)
+    finally:
+        await visit.aclose()
+        visit.end_kin()
+
+
+async def check_without_handshake(check: OpenCheck, another: Callable[..., Visit], limits: Limits) -> None:
+    """Send a server of the older era a request of the newer one first.
+
+    It may run it by its own rules, so that nobody is to blame; but a client that does not probe takes that for
+    the answer of a newer server.
+
+    Args:
+        check: Takes what is seen, in words.
+        another: Makes the connection.
+        limits: How long things may take.
+
+    https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning#compatibility-matrix
+    """
+    visit = another(era="modern", discover=False)
+    try:
+        if not await visit.connect():
+            return
+        revision = visit.facts.revision
+        answer = await visit.ask("tools/list", limit_s=limits.odd_s)
+        what = f"tools/list of {revision} without a handshake"
+        if isinstance(answer, ResultResponse) and b'"resultType"' not in bytes(answer.result):
+            check.say(f"{what}: run by older rules, unnoticed by who does not probe")
+        else:
+            check.say(f"{what}: {_said_by(answer)}")
     finally:
         await visit.aclose()
         visit.end_kin()
