@@ -8,7 +8,8 @@ its own, so that it harms nothing else: see `mesero.doctor.checks.odd` and `mese
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any
 
 from mesero.doctor.checks.calls import CallsSeen
 from mesero.doctor.checks.midcall import check_midcall, check_overlap
@@ -52,18 +53,36 @@ async def check_more(
         elif seen.is_over:
             check.skip("the server is gone, or answers nothing any more")
         elif await check_deeply(sheet, check, visit):
-            if seen.good is not None:
-                await check_overlap(sheet, check, visit, seen.good, limits)
-            await check_oddly(sheet, check, another, tool=seen.good, limits=limits, recording=recording)
+            tool = seen.good
+            if tool is not None:
+                await check_overlap(sheet, check, visit, tool, limits)
+            parts = [check_oddly(sheet, check, another, tool=tool, limits=limits, recording=recording)]
             if visit.facts.era == "legacy":
-                await check_without_handshake(check, another, limits)
-            if seen.good is not None:
-                await check_midcall(sheet, check, another, seen.good, recording)
+                parts.append(check_without_handshake(check, another, limits))
+            if tool is not None:
+                parts.append(check_midcall(sheet, check, another, tool, recording))
+            await _do_in_time(check, visit, limits, parts)
     if seen.is_over:
         with sheet.check("staying") as check:
             check.skip("the server is gone, or answers nothing any more")
         return
     await check_staying(sheet, visit, limits.watch_s)
+
+
+async def _do_in_time(
+    check: OpenCheck, visit: Visit, limits: Limits, parts: Sequence[Coroutine[Any, Any, None]]
+) -> None:
+    """Do one after the other, as long as there is time: each starts a server, and some take long for that."""
+    reserve_s = 2 * limits.close_s + limits.odd_s
+    try:
+        async with asyncio.timeout(max(0.0, visit.left_s - reserve_s)):
+            for part in parts:
+                await part
+    except TimeoutError:
+        check.say("there was no time for the rest (--timeout SECONDS)")
+    finally:
+        for part in parts:
+            part.close()
 
 
 async def check_deeply(sheet: Sheet, check: OpenCheck, visit: Visit) -> bool:
