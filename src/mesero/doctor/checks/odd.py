@@ -65,8 +65,8 @@ async def check_oddly(
 async def check_without_handshake(check: OpenCheck, another: Callable[..., Visit], limits: Limits) -> None:
     """Send a server of the older era a request of the newer one first.
 
-    It may run it by its own rules, so that nobody is to blame; but a client that does not probe takes that for
-    the answer of a newer server.
+    It may run it by its own rules, so that nobody is to blame; but a client that does not probe takes that
+    for the answer of a newer server.
 
     Args:
         check: Takes what is seen, in words.
