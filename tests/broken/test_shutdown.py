@@ -71,7 +71,8 @@ async def test_an_interrupt_leaves_nothing_and_tells_what_was_seen(stage, tmp_pa
     out, err = await asyncio.to_thread(process.communicate, timeout=20)
 
     assert process.returncode == 130, err
-    assert time.monotonic() - start < 5
+    # Far less than a server gets that ends by itself.
+    assert time.monotonic() - start < 3
     assert b"interrupted" in err
     report = json.loads(out)
     assert report["checks"][0]["status"] == "ok"
