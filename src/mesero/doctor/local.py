@@ -88,7 +88,7 @@ class LocalExamination:
         check_environment(sheet, self._command[1:], self._env)
         trace = self._recording.link(Path(self._command[0]).name, "stdio", shlex.join(self._command))
         self.visit = visit = Visit(self._command, trace, self._limits, env=self._env, cwd=self._cwd)
-        try:
+        async with visit.ending():
             with sheet.check("connection") as check:
                 is_connected = await visit.connect()
                 visit.tell(check)
@@ -108,9 +108,6 @@ class LocalExamination:
             is_hung = any(map(sheet.has, ("CALL-2", "CALL-3", "CALL-4", "CALL-5")))
             await check_shutdown(sheet, visit, self._recording.lines, is_hung=is_hung)
             check_rules(sheet, self._recording, failures, has_session=visit.facts.era == "legacy")
-        finally:
-            await visit.aclose()
-            visit.end_kin()
 
     def _another(self, **settings: Any) -> Visit:
         """One more connection, to a process of its own, for what the audit shall not judge."""

@@ -11,7 +11,7 @@ import contextlib
 import itertools
 import os
 import signal
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
 from typing import Any
 
 import msgspec
@@ -202,6 +202,18 @@ class Visit:
             if pid is not None:
                 self.kin = await asyncio.to_thread(descendants_of, pid) or self.kin
             await asyncio.sleep(_SAMPLE_S)
+
+    @contextlib.asynccontextmanager
+    async def ending(self) -> AsyncIterator[None]:
+        """At the end of the block nothing of it is left; at once, where the block was interrupted."""
+        try:
+            yield
+        except asyncio.CancelledError:
+            self.kill()
+            raise
+        finally:
+            await self.aclose()
+            self.end_kin()
 
     async def aclose(self) -> None:
         """End the connection, and the server if it is a process."""

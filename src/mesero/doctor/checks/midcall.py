@@ -64,7 +64,7 @@ async def check_midcall(
     if not await _cancel(sheet, check, another, tool):
         return
     visit = another()
-    try:
+    async with visit.ending():
         if not await visit.connect():
             check.say(f"no call was left open: {visit.error}")
             return
@@ -76,9 +76,6 @@ async def check_midcall(
         await asyncio.wait({call})
         if is_process and ending is not None:
             _tell(sheet, check, ending, tool, is_open=is_open)
-    finally:
-        await visit.aclose()
-        visit.end_kin()
 
 
 def _call_of(visit: Visit, tool: CallableTool) -> asyncio.Task[object]:
@@ -92,7 +89,7 @@ async def _cancel(sheet: Sheet, check: OpenCheck, another: Callable[..., Visit],
     https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/cancellation#timing-considerations
     """
     visit = another()
-    try:
+    async with visit.ending():
         if not await visit.connect():
             check.say(f"no call was cancelled: {visit.error}")
             return False
@@ -111,9 +108,6 @@ async def _cancel(sheet: Sheet, check: OpenCheck, another: Callable[..., Visit],
                 return False
         check.say(f"a call of {tool.name!r} was cancelled: the server goes on")
         return True
-    finally:
-        await visit.aclose()
-        visit.end_kin()
 
 
 def _tell(sheet: Sheet, check: OpenCheck, ending: Ending, tool: CallableTool, *, is_open: bool) -> None:

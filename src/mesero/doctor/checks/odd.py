@@ -52,14 +52,11 @@ async def check_oddly(
         recording: What passed.
     """
     visit = another()
-    try:
+    async with visit.ending():
         if not await visit.connect():
             check.say(f"odd requests were not sent: a second connection could not be made: {visit.error}")
             return
         await _Oddities(sheet, check, visit, limits, recording).send_all(tool)
-    finally:
-        await visit.aclose()
-        visit.end_kin()
 
 
 async def check_without_handshake(check: OpenCheck, another: Callable[..., Visit], limits: Limits) -> None:
@@ -76,7 +73,7 @@ async def check_without_handshake(check: OpenCheck, another: Callable[..., Visit
     https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning#compatibility-matrix
     """
     visit = another(era="modern", discover=False)
-    try:
+    async with visit.ending():
         if not await visit.connect():
             return
         revision = visit.facts.revision
@@ -86,9 +83,6 @@ async def check_without_handshake(check: OpenCheck, another: Callable[..., Visit
             check.say(f"{what}: run by older rules, unnoticed by who does not probe")
         else:
             check.say(f"{what}: {_said_by(answer)}")
-    finally:
-        await visit.aclose()
-        visit.end_kin()
 
 
 class _Oddities:
