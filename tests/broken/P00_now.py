@@ -1,5 +1,5 @@
 """Nothing is wrong: a server of 2026-07-28."""
 
-from lines import serve
+from calling import serve
 
 serve(era="now")

@@ -1,5 +1,5 @@
 """Nothing is wrong: a server of the older era."""
 
-from lines import serve
+from calling import serve
 
 serve()

@@ -2,7 +2,16 @@ import os
 import subprocess
 import sys
 
-from mesero.doctor.processes import alive_of, descendants_of, end_all
+from mesero.doctor.processes import (
+    MARK,
+    alive_of,
+    descendants_of,
+    end_all,
+    end_marked,
+    fresh_mark,
+    is_on_stdin_of,
+    marked_with,
+)
 
 
 def test_children_are_found_and_ended():
@@ -29,3 +38,28 @@ def test_an_id_that_was_given_away_again_is_another_process():
     finally:
         child.kill()
         child.wait(10)
+
+
+def test_a_process_that_left_its_parent_is_found_by_its_mark_and_ended():
+    mark = fresh_mark()
+    script = "import os, time\nif os.fork() == 0:\n    os.setsid()\n    time.sleep(60)\n"
+    subprocess.run([sys.executable, "-c", script], env={**os.environ, MARK: mark}, check=True)
+
+    (found,) = marked_with(mark)
+    assert found.pid not in {each.pid for each in descendants_of(os.getpid())}
+    end_marked(mark)
+
+    assert alive_of([found]) == []
+    assert marked_with(mark) == []
+
+
+def test_who_reads_from_the_same_place_is_told_from_who_does_not():
+    with (
+        subprocess.Popen(["sleep", "60"], stdin=subprocess.PIPE) as owner,
+        subprocess.Popen(["sleep", "60"], stdin=subprocess.DEVNULL) as other,
+    ):
+        kin = {each.pid: each for each in descendants_of(os.getpid())}
+        assert is_on_stdin_of(kin[owner.pid], owner.pid)
+        assert not is_on_stdin_of(kin[other.pid], owner.pid)
+        owner.kill()
+        other.kill()

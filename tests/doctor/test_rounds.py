@@ -107,3 +107,36 @@ async def test_only_so_many_are_examined_at_once():
         await examine_all(servers_in(files), at_once=2, watch=lambda _: Count())
 
     assert Count.most <= 2
+
+
+async def test_what_was_seen_until_an_interrupt_is_told():
+    hanging = {"command": sys.executable, "args": ["-c", "import time; time.sleep(60)"]}
+    files = files_with(cursor={"missing": {"command": "no-such-program"}, "slow": hanging, "later": NOTES})
+    told = []
+    begun = asyncio.Event()
+
+    class Eyes:
+        def begin(self, name):
+            if name == "connection":
+                begun.set()
+
+        def end(self, check):
+            """Of no interest here."""
+
+    task = asyncio.create_task(
+        examine_all(
+            servers_in(files), files=files, at_once=1, watch=lambda _: Eyes(), on_cancelled=told.append
+        )
+    )
+    async with asyncio.timeout(20):
+        await begun.wait()
+        task.cancel()
+        await asyncio.wait([task])
+
+    assert task.cancelled()
+    [found] = told
+    assert [(one.name, one.report and one.report.verdict, one.skipped) for one in found.patients] == [
+        ("missing", "broken", ""),
+        ("slow", "unknown", ""),
+        ("later", None, "the examination was interrupted"),
+    ]

@@ -1,6 +1,6 @@
 import pytest
 
-from mesero.doctor.stderr import find_last_words
+from mesero.doctor.stderr import find_last_words, find_question
 
 
 @pytest.mark.parametrize(
@@ -32,3 +32,28 @@ def test_common_last_words_are_understood(line, code):
 @pytest.mark.parametrize("line", ["", "starting", "Killed", "loaded 3 tools"])
 def test_other_words_say_nothing(line):
     assert find_last_words([line]) is None
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Ok to proceed? (y) ",
+        "Continue? [y/N]: ",
+        "[sudo] password for ann: ",
+        "Enter your verification code: ",
+        "Press any key to continue...",
+    ],
+)
+def test_a_question_for_a_person_is_known(line):
+    assert find_question(["starting", line]) is not None
+
+
+@pytest.mark.parametrize(
+    "line", ["Server listening", "password: ********", "press release loaded", "user: ann", "", "done? yes"]
+)
+def test_what_only_looks_like_a_question_is_not(line):
+    assert find_question([line]) is None
+
+
+def test_a_question_that_was_followed_by_something_else_was_answered():
+    assert find_question(["Ok to proceed? (y) ", "ready"]) is None

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MARKS", "ReportLine", "Style", "print_lines", "render_lines", "report_lines", "round_lines"]
 
-Style = Literal["", "ok", "degraded", "broken", "fix", "quiet", "head"]
+Style = Literal["", "ok", "degraded", "broken", "unknown", "fix", "quiet", "head"]
 """What a part of a line is, whatever colour that has."""
 
 MARKS: Final = {"ok": "+", "warning": "!", "failed": "x", "not reached": ".", "skipped": "-"}
@@ -31,13 +31,15 @@ _AT_FAULT: Final = {
     "intermediary": "something between client and server",
     "unknown": "not clear",
 }
-_VERDICTS: Final = {"ok": "OK", "degraded": "DEGRADED", "broken": "BROKEN"}
+_VERDICTS: Final = {"ok": "OK", "degraded": "DEGRADED", "broken": "BROKEN", "unknown": "UNKNOWN"}
+_WORDS: Final = {"broken": "broken", "degraded": "degraded", "ok": "in order", "unknown": "interrupted"}
 _CHECK_STYLES: Final[dict[str, Style]] = {"ok": "ok", "warning": "degraded", "failed": "broken"}
 _RICH: Final = {
     "": "",
     "ok": "green",
     "degraded": "yellow",
     "broken": "bold red",
+    "unknown": "bold",
     "fix": "bold",
     "quiet": "dim",
     "head": "bold",
@@ -86,6 +88,8 @@ def _diagnoses_lines(diagnoses: Sequence[Diagnosis], *, is_first_told: bool) -> 
 
 
 def _answer_of(report: Report) -> str:
+    if report.verdict == "unknown":
+        return "the examination was interrupted; what was seen until then:"
     if report.verdict != "ok" and report.diagnoses:
         first = report.diagnoses[0]
         return f"{first.title}: {first.cause}"
@@ -155,8 +159,7 @@ def _hosts_of(patient: Patient) -> str:
 def _summary_of(round_: Round) -> str:
     reports = [each.report for each in round_.patients if each.report is not None]
     counts = [
-        (sum(report.verdict == verdict for report in reports), words)
-        for verdict, words in (("broken", "broken"), ("degraded", "degraded"), ("ok", "in order"))
+        (sum(report.verdict == verdict for report in reports), words) for verdict, words in _WORDS.items()
     ]
     said = [f"{count} {words}" for count, words in counts if count]
     skipped = len(round_.patients) - len(reports)

@@ -3,7 +3,8 @@
     report = await mesero.doctor.examine(["npx", "-y", "some-server"])
 
 ``checks`` look layer by layer, ``texts`` has what is said of what they find, ``judging`` lets the audit judge
-the recording. ``examine_all`` looks at many servers side by side. Tools are not called.
+the recording. ``examine_all`` looks at many servers side by side. Tools are called only where that was asked
+for.
 """
 
 from mesero.doctor.examine import examine

@@ -8,9 +8,11 @@ from __future__ import annotations
 import asyncio
 import shlex
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import replace
 
 from mesero.doctor.checks.config import check_config, settle_config
 from mesero.doctor.limits import Limits
@@ -34,55 +36,73 @@ async def examine(
     timeout_s: float = 30.0,
     watch_s: float = 0.0,
     is_deep: bool = False,
+    calls: Mapping[str, dict[str, Any] | None] | None = None,
     trace: Path | None = None,
     home: Path | None = None,
     name: str | None = None,
     server: ConfiguredServer | None = None,
     watch: Watch | None = None,
+    on_cancelled: Callable[[Report], None] | None = None,
 ) -> Report:
     """Find out what is wrong with a server, whose fault it is, and what to do.
 
     Args:
-        target: A command as a list, or a URL; may be empty where ``server`` has neither.
+        target: A command as a list, or a URL; empty where ``server`` has neither.
         env: For a command: variables that are set for it.
         cwd: For a command: its working directory.
         headers: For a URL: headers that are sent along.
         timeout_s: For everything, in seconds.
-        watch_s: How long to stay connected and watch, in seconds, on top of that.
-        is_deep: Send odd requests, too: see `mesero.doctor.checks.deep`.
+        watch_s: How long to stay connected and watch on top of that, in seconds.
+        is_deep: Send odd requests, too, and call tools that are marked read-only: see
+            `mesero.doctor.checks.deep`.
+        calls: Tools that may be called, several times if need be: their arguments by their names, None for
+            arguments that are made up by the tool's schema.
         trace: A file to record in.
-        home: The user's home; found out by default.
-        name: The one by which the server is configured: hosts put it before the names of its tools. By
-            default that of ``server``.
+        home: The user's home.
+        name: What the server is called in a configuration: hosts put it before the names of its tools.
         server: Where the target comes from, if it is from a configuration file.
         watch: Told of each check.
+        on_cancelled: Called with what was seen until then when the examination is cancelled. Nothing that was
+            started is left then, either.
     """
     start = time.monotonic()
-    limits = Limits(timeout_s, watch_s, is_deep)
+    limits = Limits(timeout_s, watch_s, is_deep, may_call=is_deep or bool(calls))
     recording = Recording(trace)
-    name = server.entry.name if name is None and server is not None else name
-    shared: dict[str, Any] = {"recording": recording, "limits": limits, "name": name}
-    secrets = [*secrets_in(env or {}), *secrets_in(headers or {})]
-    examination: Any
+    settings: dict[str, Any] = {"recording": recording, "limits": limits, "calls": calls or {}}
+    settings["name"] = server.entry.name if name is None and server is not None else name
     if isinstance(target, str):
-        # Only URLs are worth the time that this import takes.
-        from mesero.doctor.remote import REMOTE_CHECKS, RemoteExamination
-
-        sheet = _sheet_for(REMOTE_CHECKS, server, [*secrets, *secrets_in_words([target])], watch)
-        examination = RemoteExamination(sheet, target, headers=headers or {}, **shared)
+        settings["headers"] = headers or {}
     else:
-        sheet = _sheet_for(LOCAL_CHECKS, server, [*secrets, *secrets_in_words(target)], watch)
-        home = home or Path.home()
-        examination = LocalExamination(sheet, target, env=env or {}, cwd=cwd, home=home, **shared)
-    is_clear = server is None or check_config(sheet, server)
+        settings |= {"env": env or {}, "cwd": cwd, "home": home or Path.home()}
+    examination = _examination_for(target, server, watch, settings)
     try:
-        if is_clear:
+        if server is None or check_config(examination.sheet, server):
             await _run_within(limits, examination)
+    except asyncio.CancelledError:
+        if on_cancelled is not None:
+            seen = _report_of(target, examination, since=start)
+            on_cancelled(seen if seen.diagnoses else replace(seen, verdict="unknown"))
+        raise
     finally:
         recording.close()
-    settle_config(sheet)
-    shown = target if isinstance(target, str) else shlex.join(target)
-    return _report_of(sheet.hide(shown), sheet, examination.visit, took_s=time.monotonic() - start)
+    settle_config(examination.sheet)
+    return _report_of(target, examination, since=start)
+
+
+def _examination_for(
+    target: Any, server: ConfiguredServer | None, watch: Watch | None, settings: Mapping[str, Any]
+) -> Any:
+    """What examines this kind of target, with the settings that it wants."""
+    names = () if server is None else ("config",)
+    secrets = secrets_in({**settings.get("env", {}), **settings.get("headers", {})})
+    if not isinstance(target, str):
+        sheet = Sheet((*names, *LOCAL_CHECKS), secrets=[*secrets, *secrets_in_words(target)], watch=watch)
+        return LocalExamination(sheet, target, **settings)
+    # Only URLs are worth the time that this import takes.
+    from mesero.doctor.remote import REMOTE_CHECKS, RemoteExamination
+
+    sheet = Sheet((*names, *REMOTE_CHECKS), secrets=[*secrets, *secrets_in_words([target])], watch=watch)
+    return RemoteExamination(sheet, target, **settings)
 
 
 async def _run_within(limits: Limits, examination: Any) -> None:
@@ -96,24 +116,18 @@ async def _run_within(limits: Limits, examination: Any) -> None:
             sheet.diagnose("TIME-1", f"it was not done within {total_s:g} s; what was not reached is marked")
 
 
-def _sheet_for(
-    checks: tuple[str, ...], server: ConfiguredServer | None, secrets: list[str], watch: Watch | None
-) -> Sheet:
-    before = () if server is None else ("config",)
-    return Sheet((*before, *checks), secrets=secrets, watch=watch)
-
-
-def _report_of(target: str, sheet: Sheet, visit: Visit | None, *, took_s: float) -> Report:
+def _report_of(target: Any, examination: Any, *, since: float) -> Report:
+    sheet: Sheet = examination.sheet
+    visit: Visit | None = examination.visit
     is_connected = visit is not None and visit.is_connected
     facts = visit.facts if visit is not None and is_connected else None
-    diagnoses = sheet.diagnoses
     return Report(
-        target=target,
-        verdict=verdict_for(diagnoses, is_connected=is_connected),
+        target=sheet.hide(target if isinstance(target, str) else shlex.join(target)),
+        verdict=verdict_for(sheet.diagnoses, is_connected=is_connected),
         server=facts.info if facts is not None else None,
         era=facts.era if facts is not None else None,
         revision=facts.revision if facts is not None else None,
         checks=sheet.checks,
-        diagnoses=diagnoses,
-        took_s=round(took_s, 3),
+        diagnoses=sheet.diagnoses,
+        took_s=round(time.monotonic() - since, 3),
     )

@@ -7,8 +7,9 @@ import re
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
+from mesero.doctor.checks.calls import check_calls
 from mesero.doctor.checks.deep import check_more
 from mesero.doctor.checks.launch import check_command, check_environment
 from mesero.doctor.checks.protocol import check_errors, check_lists
@@ -17,12 +18,11 @@ from mesero.doctor.checks.shutdown import check_shutdown
 from mesero.doctor.checks.tools import check_tools
 from mesero.doctor.judging import diagnosis_from, judge
 from mesero.doctor.limits import Limits
-from mesero.doctor.processes import alive_of, end_all
 from mesero.doctor.rawstream import FRAMED_HELLO, PLAIN_HELLO, find_answer
 from mesero.doctor.recording import Recording
 from mesero.doctor.report import Diagnosis
 from mesero.doctor.sheet import Sheet
-from mesero.doctor.stderr import find_last_words
+from mesero.doctor.stderr import find_last_words, find_question
 from mesero.doctor.visit import Visit
 from mesero.errors import CallTimeoutError, DisconnectedError, MeseroError
 from mesero.jsonrpc import MAX_MESSAGE_BYTES
@@ -32,7 +32,7 @@ __all__ = ["LOCAL_CHECKS", "LocalExamination"]
 
 LOCAL_CHECKS: Final = (
     *("command", "environment", "connection", "stdout"),
-    *("lists", "tools", "ping", "deep", "staying", "rules", "shutdown", "survivors"),
+    *("lists", "tools", "ping", "calls", "deep", "staying", "rules", "shutdown", "survivors"),
 )
 """The checks of a command, in their order."""
 
@@ -53,6 +53,7 @@ class LocalExamination:
         limits: How long things may take.
         home: The user's home.
         name: The one by which it is configured, where it is.
+        calls: Tools that may be called, with their arguments; None for made-up ones.
 
     Attributes:
         sheet: What was seen so far.
@@ -69,6 +70,7 @@ class LocalExamination:
         recording: Recording,
         limits: Limits,
         home: Path,
+        calls: Mapping[str, dict[str, Any] | None],
         name: str | None = None,
     ) -> None:
         self.sheet = sheet
@@ -79,6 +81,7 @@ class LocalExamination:
         self._recording = recording
         self._limits = limits
         self._home = home
+        self._calls = calls
         self.visit: Visit | None = None
 
     async def run(self) -> None:
@@ -89,7 +92,7 @@ class LocalExamination:
         check_environment(sheet, self._command[1:], self._env)
         trace = self._recording.link(Path(self._command[0]).name, "stdio", shlex.join(self._command))
         self.visit = visit = Visit(self._command, trace, self._limits, env=self._env, cwd=self._cwd)
-        try:
+        async with visit.ending():
             with sheet.check("connection") as check:
                 is_connected = await visit.connect()
                 visit.tell(check)
@@ -100,12 +103,21 @@ class LocalExamination:
             tools, failures = await check_lists(sheet, visit, self._recording.lines)
             check_tools(sheet, tools, server_name=self._name)
             await check_errors(sheet, visit)
-            await check_more(sheet, visit, self._limits)
-            await check_shutdown(sheet, visit, self._recording.lines)
+            seen = await check_calls(
+                sheet, visit, tools, self._limits, calls=self._calls, lines=self._recording.lines
+            )
+            await check_more(
+                sheet, visit, self._limits, seen, recording=self._recording, another=self._another
+            )
+            is_hung = any(map(sheet.has, ("CALL-2", "CALL-3", "CALL-4", "CALL-5")))
+            await check_shutdown(sheet, visit, self._recording.lines, is_hung=is_hung)
             check_rules(sheet, self._recording, failures, has_session=visit.facts.era == "legacy")
-        finally:
-            await visit.aclose()
-            end_all(visit.kin)
+
+    def _another(self, **settings: Any) -> Visit:
+        """One more connection, to a process of its own, for what the audit shall not judge."""
+        name = f"{Path(self._command[0]).name} (odd requests)"
+        trace = self._recording.link(name, "stdio", shlex.join(self._command), is_judged=False)
+        return Visit(self._command, trace, self._limits, env=self._env, cwd=self._cwd, **settings)
 
     # -- connected -------------------------------------------------------------------------------------------
 
@@ -134,6 +146,7 @@ class LocalExamination:
             sheet.add(next(each for each in judgement.causes if each.code == "CLOSED-2"))
         elif (
             self._find_in_stdout()
+            or self._find_asking(error, visit.unfinished)
             or self._find_in_words(error, codes)
             or (isinstance(error, CallTimeoutError) and await self._find_silence(visit, codes))
         ):
@@ -180,6 +193,16 @@ class LocalExamination:
             and getattr(line, "dir", "s2c") == "s2c"
         ]
 
+    def _find_asking(self, error: MeseroError | None, unfinished: str) -> bool:
+        """Whether it waits for a person, or took our request for the answer and ended."""
+        found = find_question([unfinished]) or find_question(self._words())
+        if found is None or not isinstance(error, CallTimeoutError | DisconnectedError):
+            return False
+        question, fix = found
+        ended = "waits" if isinstance(error, CallTimeoutError) else "ended"
+        self.sheet.diagnose("LAUNCH-10", f"it asks {question[-200:]!r}, and {ended}", fix=fix)
+        return True
+
     def _find_in_words(self, error: MeseroError | None, codes: set[str]) -> bool:
         """Whether a server that ended said why."""
         if not isinstance(error, DisconnectedError) and "CLOSED-4" not in codes:
@@ -212,7 +235,7 @@ class LocalExamination:
             return True
         if codes - {"START-2", "START-3", "START-4", "SILENT-12"}:
             return False
-        end_all(alive_of(visit.kin))
+        visit.end_kin()
         answer = await self._answer_to(FRAMED_HELLO, is_closing=False)
         if answer is not None and answer.lstrip().lower().startswith(b"content-length"):
             self.sheet.diagnose(

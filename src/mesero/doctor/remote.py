@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 from mesero.doctor.checks.authorization import check_authorization
 from mesero.doctor.checks.browsers import check_browsers
+from mesero.doctor.checks.calls import check_calls
 from mesero.doctor.checks.deep import check_more
 from mesero.doctor.checks.endpoint import check_endpoint, diagnose_refusal
 from mesero.doctor.checks.launch import check_environment
@@ -22,6 +23,7 @@ from mesero.doctor.limits import Limits
 from mesero.doctor.recording import Recording
 from mesero.doctor.sheet import Sheet
 from mesero.doctor.visit import Visit
+from mesero.trace.recorder import LinkRecorder
 
 __all__ = ["REMOTE_CHECKS", "RemoteExamination"]
 
@@ -37,6 +39,7 @@ REMOTE_CHECKS: Final = (
         "lists",
         "tools",
         "ping",
+        "calls",
         "deep",
         "staying",
     ),
@@ -57,6 +60,7 @@ class RemoteExamination:
         recording: What passes is kept there.
         limits: How long things may take.
         name: The one by which it is configured, where it is.
+        calls: Tools that may be called, with their arguments; None for made-up ones.
 
     Attributes:
         sheet: What was seen so far.
@@ -71,6 +75,7 @@ class RemoteExamination:
         headers: Mapping[str, str],
         recording: Recording,
         limits: Limits,
+        calls: Mapping[str, dict[str, Any] | None],
         name: str | None = None,
     ) -> None:
         self.sheet = sheet
@@ -79,6 +84,7 @@ class RemoteExamination:
         self._headers = headers
         self._recording = recording
         self._limits = limits
+        self._calls = calls
         self.visit: Visit | None = None
 
     async def run(self) -> None:
@@ -102,11 +108,7 @@ class RemoteExamination:
     async def _visit(self, fetcher: Fetcher, seen: Fetched) -> None:
         sheet = self.sheet
         trace = self._recording.link(urlsplit(self._url).hostname or "", "http", self._url)
-        # Without credentials nobody on the way can read anything that they could not ask for themselves.
-        may_be_plain = not self._headers or is_loopback(urlsplit(self._url).hostname or "")
-        self.visit = visit = Visit(
-            self._url, trace, self._limits, headers=self._headers, allow_plain_http=may_be_plain
-        )
+        self.visit = visit = self._visit_with(trace)
         try:
             with sheet.check("connection") as check:
                 is_connected = await visit.connect()
@@ -120,7 +122,12 @@ class RemoteExamination:
             tools, failures = await check_lists(sheet, visit, self._recording.lines)
             check_tools(sheet, tools, server_name=self._name)
             await check_errors(sheet, visit)
-            await check_more(sheet, visit, self._limits)
+            called = await check_calls(
+                sheet, visit, tools, self._limits, calls=self._calls, lines=self._recording.lines
+            )
+            await check_more(
+                sheet, visit, self._limits, called, recording=self._recording, another=self._another
+            )
         finally:
             await visit.aclose()
         has_session = has_session_in(self._recording.lines)
@@ -132,6 +139,17 @@ class RemoteExamination:
         await check_browsers(sheet, fetcher, self._url, is_legacy=is_legacy, has_session=has_session)
         await check_authorization(sheet, fetcher, seen, self._headers)
         check_rules(sheet, self._recording, failures, has_session=visit.facts.era == "legacy")
+
+    def _visit_with(self, trace: LinkRecorder, **settings: Any) -> Visit:
+        # Without credentials nobody on the way can read anything that they could not ask for themselves.
+        may_be_plain = not self._headers or is_loopback(urlsplit(self._url).hostname or "")
+        settings |= {"headers": self._headers, "allow_plain_http": may_be_plain}
+        return Visit(self._url, trace, self._limits, **settings)
+
+    def _another(self, **settings: Any) -> Visit:
+        """One more connection, for what the audit shall not judge."""
+        name = f"{urlsplit(self._url).hostname} (odd requests)"
+        return self._visit_with(self._recording.link(name, "http", self._url, is_judged=False), **settings)
 
     def _find_cause(self, visit: Visit) -> None:
         """Why there is no connection, where the first answer alone did not tell."""

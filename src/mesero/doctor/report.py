@@ -33,12 +33,13 @@ Status = Literal["ok", "warning", "failed", "not reached", "skipped"]
 Severity = Literal["broken", "degraded", "note"]
 """``broken``: nobody can use it like this; ``degraded``: some can, or some of it; ``note``: advice."""
 
-Verdict = Literal["ok", "degraded", "broken"]
+Verdict = Literal["ok", "degraded", "broken", "unknown"]
+"""``unknown``: the examination was interrupted before it found anything."""
 
 STATUSES: Final[tuple[Status, ...]] = ("ok", "warning", "failed", "not reached", "skipped")
 SEVERITIES: Final[tuple[Severity, ...]] = ("broken", "degraded", "note")
 """The weightiest first."""
-VERDICTS: Final[tuple[Verdict, ...]] = ("broken", "degraded", "ok")
+VERDICTS: Final[tuple[Verdict, ...]] = ("broken", "degraded", "unknown", "ok")
 """The worst first."""
 
 

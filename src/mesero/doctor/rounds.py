@@ -110,6 +110,7 @@ async def examine_all(
     timeout_s: float = 30.0,
     at_once: int = _AT_ONCE,
     watch: Callable[[Patient], Watch | None] = lambda _: None,
+    on_cancelled: Callable[[Round], None] | None = None,
     **settings: Any,
 ) -> Round:
     """Examine servers side by side.
@@ -121,32 +122,50 @@ async def examine_all(
         timeout_s: For each of them, in seconds.
         at_once: How many at the same time: programs that start take the machine's time from each other.
         watch: Who is told how the examination of one goes on.
+        on_cancelled: Called with what was seen until then when all of it is cancelled.
         settings: See `examine`.
     """
     start = time.monotonic()
     places = asyncio.Semaphore(at_once)
-
-    async def look_at(patient: Patient) -> Patient:
-        if patient.skipped:
-            return patient
-        async with places:
-            report = await _examine_one(patient, watch=watch(patient), timeout_s=timeout_s, **settings)
-        return Patient(servers=patient.servers, report=report)
-
     general = [one for file in files for one in file.problems if one.server is None]
     own = [
         replace(one, problems=tuple(each for each in one.problems if each not in general)) for one in servers
     ]
-    async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(look_at(patient)) for patient in patients_of(own)]
-    patients = tuple(task.result() for task in tasks)
+    patients = patients_of(own)
+
+    async def look_at(number: int) -> None:
+        def keep(report: Report) -> None:
+            patients[number] = Patient(servers=patients[number].servers, report=report)
+
+        async with places:
+            eyes = watch(patients[number])
+            given = {"timeout_s": timeout_s, "on_cancelled": keep, **settings}
+            keep(await _examine_one(patients[number], watch=eyes, **given))
+
+    try:
+        async with asyncio.TaskGroup() as group:
+            for number, patient in enumerate(patients):
+                if not patient.skipped:
+                    group.create_task(look_at(number))
+    except asyncio.CancelledError:
+        if on_cancelled is not None:
+            on_cancelled(_round_of(patients, files, since=start))
+        raise
+    return _round_of(patients, files, since=start)
+
+
+def _round_of(patients: Sequence[Patient], files: Sequence[ConfigFile], *, since: float) -> Round:
     diagnoses = _diagnoses_of(files)
     return Round(
         verdict=_worst_of(patients, diagnoses),
-        patients=patients,
+        patients=tuple(each if each.report or each.skipped else _unseen(each) for each in patients),
         diagnoses=diagnoses,
-        took_s=round(time.monotonic() - start, 3),
+        took_s=round(time.monotonic() - since, 3),
     )
+
+
+def _unseen(patient: Patient) -> Patient:
+    return Patient(servers=patient.servers, skipped="the examination was interrupted")
 
 
 def _diagnoses_of(files: Sequence[ConfigFile]) -> tuple[Diagnosis, ...]:

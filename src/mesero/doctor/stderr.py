@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-__all__ = ["LastWords", "find_last_words"]
+__all__ = ["LastWords", "find_last_words", "find_question"]
 
 
 _SIGNS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
@@ -98,4 +98,38 @@ def find_last_words(lines: Sequence[str]) -> LastWords | None:
             if code == "EXIT-1" and _OWN_SCRIPT.search(line):
                 return LastWords("EXIT-4", line.strip())
             return LastWords(code, line.strip())
+    return None
+
+
+_QUESTIONS: Final[tuple[tuple[str, str], ...]] = (
+    (r"Ok to proceed\? \(y\)", "Add -y to the arguments of npx, so that it does not ask."),
+    (
+        r"Are you sure you want to continue connecting",
+        "Connect once by hand, so that ssh knows the host; `ssh -o BatchMode=yes` fails instead of asking.",
+    ),
+    (
+        r"(?:passphrase|password|passcode|PIN)\b[^\n]{0,80}: ?$",
+        "Use a key of an agent, or a token in `env`: `ssh -o BatchMode=yes` and `sudo -n` do not ask.",
+    ),
+    (r"(?:verification|one-time) code\b[^\n]{0,40}: ?$", ""),
+    (r"^(?:Username|User|Login|Email)\b[^\n]{0,80}: ?$", "Give the credentials in `env` or in a file."),
+    (
+        r"[\[(](?:y/n|Y/n|y/N|yes/no)(?:/\[fingerprint\])?[\])]\s*[?:]?\s*$",
+        "Give the answer with an option, such as --yes, or answer once in a terminal.",
+    ),
+    (r"Press (?:any key|enter|return)\b[^\n]{0,60}$", ""),
+)
+_ASKING: Final = tuple((re.compile(pattern, re.IGNORECASE), fix) for pattern, fix in _QUESTIONS)
+
+
+def find_question(lines: Sequence[str]) -> tuple[str, str] | None:
+    """The question that the last line asks a person, and what helps; or None.
+
+    Args:
+        lines: As for `find_last_words`; the last one may lack its end, as a question does.
+    """
+    last = next((line.strip("\r\n") for line in reversed(lines) if line.strip()), "")
+    for pattern, fix in _ASKING:
+        if pattern.search(last):
+            return last.strip(), fix
     return None

@@ -96,10 +96,16 @@ def _write_nowhere(data: bytes) -> None:
 class ServerProcess(asyncio.SubprocessProtocol):
     """A running process and what is left of it. Made by `spawn`."""
 
-    def __init__(self, owner: ProcessOwner, on_start: Callable[[int], None] | None = None) -> None:
+    def __init__(
+        self,
+        owner: ProcessOwner,
+        on_start: Callable[[int], None] | None = None,
+        on_exit: Callable[[int], None] | None = None,
+    ) -> None:
         loop = asyncio.get_running_loop()
         self._owner = owner
         self._on_start = on_start
+        self._on_exit = on_exit
         self._transport: asyncio.SubprocessTransport | None = None
         self._stdin: asyncio.WriteTransport | None = None
         self._stderr_rest = b""
@@ -181,6 +187,8 @@ class ServerProcess(asyncio.SubprocessProtocol):
         """See `asyncio.SubprocessProtocol`."""
         if not self._exited.done():
             self._exited.set_result(None)
+            if self._on_exit is not None:
+                self._on_exit(self.pid)
         if self.ended.done():
             self._kill_group()
         self._fade()
@@ -309,6 +317,7 @@ async def spawn(
     cwd: str | os.PathLike[str] | None,
     where: str,
     on_start: Callable[[int], None] | None = None,
+    on_exit: Callable[[int], None] | None = None,
 ) -> ServerProcess:
     """Start a server process.
 
@@ -319,6 +328,7 @@ async def spawn(
         cwd: Its working directory, None for ours.
         where: What to call it in errors.
         on_start: Called with its id before anything else of it is told.
+        on_exit: Called with its id when it exited, before the rest of its group is ended.
 
     Raises:
         LaunchError: it was not found or could not be run.
@@ -328,7 +338,7 @@ async def spawn(
     program = _find_program(command[0], environment.get("PATH"), cwd, where)
     try:
         _, process = await asyncio.get_running_loop().subprocess_exec(
-            lambda: ServerProcess(owner, on_start),
+            lambda: ServerProcess(owner, on_start, on_exit),
             program,
             *command[1:],
             env=environment,

@@ -67,6 +67,7 @@ class StdioTransport(StreamTransport):
     Attributes:
         command: The program and its arguments.
         cwd: The working directory, None for ours.
+        on_exit: Called with the id of a process that exited, before the rest of its group is ended.
 
     https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio
     """
@@ -100,6 +101,7 @@ class StdioTransport(StreamTransport):
         self._starts: deque[float] = deque(maxlen=_MAX_STARTS)
         self._opening = asyncio.Lock()
         self._closing: asyncio.Task[None] | None = None
+        self.on_exit: Callable[[int], None] | None = None
 
     @property
     def pid(self) -> int | None:
@@ -164,6 +166,7 @@ class StdioTransport(StreamTransport):
                 cwd=self.cwd,
                 where=self.target,
                 on_start=None if self._watch is None else self._tell_start,
+                on_exit=self._leave_group,
             )
         except LaunchError as error:
             self._tell_start(None)
@@ -175,6 +178,10 @@ class StdioTransport(StreamTransport):
         if self._watch is not None:
             cwd = None if self.cwd is None else os.fspath(self.cwd)
             self._watch.spawn(self.command, cwd=cwd, env=self._env, pid=pid)
+
+    def _leave_group(self, pid: int) -> None:
+        if self.on_exit is not None:
+            self.on_exit(pid)
 
     def _tell_exit(self, process: ServerProcess) -> None:
         """Once for each process, as soon as its exit code is known."""

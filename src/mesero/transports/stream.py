@@ -402,6 +402,11 @@ class StreamTransport:
         if self.conduct.on_lost is not None:
             self.conduct.on_lost(error)
 
+    @property
+    def unfinished(self) -> bytes:
+        """The beginning of a line whose end has not come."""
+        return bytes(self._framer.unfinished)
+
     def evidence(self) -> tuple[str, ...]:
         """What may explain a silence: sentences about what came and could be tied to nothing."""
         found = []

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from mesero.cli.commands.doctor import exit_code_of
+from mesero.cli.commands.doctor import calls_from, exit_code_of
 from mesero.doctor import Diagnosis, Report
+from mesero.errors import UsageError
 
 BROKEN = Path(__file__).parents[2] / "broken"
 
@@ -164,7 +165,8 @@ def test_a_file_without_servers_is_said_to_have_none(tmp_path):
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        (("--env", "A=b"), "are for one server"),
+        (("--env", "A=b"), "--env is for one server"),
+        (("--call", "add"), "--call is for one server"),
         (("--host", "cursor", "notes"), "HOST:NAME"),
         (("--host", "nobody"), "no host 'nobody'"),
         (("--timeout", "0"), "above 0"),
@@ -250,3 +252,34 @@ def report_with(code, phase="launch", *, verdict="broken"):
 )
 def test_the_exit_code_follows_from_the_first_diagnosis(code, phase, expected):
     assert exit_code_of(report_with(code, phase)) == expected
+
+
+def test_the_tools_to_call_come_with_arguments_or_without():
+    assert calls_from(None) == {}
+    assert calls_from(["add", 'sum {"a": 1}', 'a b{"c":{}}']) == {
+        "add": None,
+        "sum": {"a": 1},
+        "a b": {"c": {}},
+    }
+
+
+@pytest.mark.parametrize("word", ["add {a: 1}", '{"a": 1}', " "])
+def test_what_names_no_tool_or_has_no_json_is_refused(word):
+    with pytest.raises(UsageError):
+        calls_from([word])
+
+
+def test_a_tool_is_called_when_it_is_asked_for():
+    done = run(
+        "--json",
+        "--call",
+        'notes_add {"title": "tea", "body": "green"}',
+        "--",
+        sys.executable,
+        "-m",
+        "mesero.demo",
+    )
+
+    report = json.loads(done.stdout)
+    assert "'notes_add'" in next(each for each in report["checks"] if each["name"] == "calls")["evidence"][0]
+    assert done.returncode == 0

@@ -45,13 +45,17 @@ async def test_what_odd_requests_bring_to_light_is_named(special, era, code, tmp
 
 async def test_refusing_odd_requests_over_http_is_right():
     def respond(method, path, headers, body):
-        status, answer_headers, content = honest(method, path, headers, body, era="now")
         message = json.loads(body) if body else {}
+        if isinstance(message, list):
+            return 400, {}, b"no batches"
+        status, answer_headers, content = honest(method, path, headers, body, era="now")
         code = 0
         if headers.get("MCP-Protocol-Version") == "2099-01-01":
             code = -32022
         elif headers.get("Mcp-Method") != message.get("method"):
             code = -32020
+        elif message.get("params") == {}:
+            code = -32602
         elif b'"error"' in content:
             status = 404
         if code:
@@ -76,3 +80,22 @@ async def test_headers_that_contradict_the_body_must_be_refused():
         report = await examine(f"{root}/mcp", is_deep=True)
 
     assert "DEEP-5" in [each.code for each in report.diagnoses]
+
+
+async def test_a_server_that_starts_slowly_is_not_blamed_for_the_time_that_many_starts_take(
+    tmp_path, request
+):
+    script = tmp_path / "server.py"
+    script.write_text(
+        "import sys, time\n"
+        f"sys.path.insert(0, {str(request.config.rootpath / 'tests/broken')!r})\n"
+        "from calling import serve\n"
+        "time.sleep(1.2)\n"
+        "serve()\n"
+    )
+
+    report = await examine([sys.executable, str(script)], timeout_s=6, is_deep=True)
+
+    assert report.diagnoses == ()
+    deep = next(each for each in report.checks if each.name == "deep")
+    assert "there was no time for the rest (--timeout SECONDS)" in deep.evidence

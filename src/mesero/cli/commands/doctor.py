@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -13,8 +14,9 @@ import typer
 from mesero.cli.configured import document_of, read_configured, target_text
 from mesero.cli.connection import Connection, connecting
 from mesero.cli.examining import ExaminationDisplay
-from mesero.cli.exits import AUTHORIZE, DISCONNECTED, DONE, FAILED, PROTOCOL, TIMEOUT
+from mesero.cli.exits import AUTHORIZE, DISCONNECTED, DONE, FAILED, INTERRUPTED, PROTOCOL, TIMEOUT
 from mesero.cli.exits import USAGE as ASKED_WRONG
+from mesero.cli.printing import Output
 from mesero.cli.reports import print_lines, report_lines, round_lines
 from mesero.doctor import Report, Round, examine, examine_all
 from mesero.doctor.rounds import Patient, patients_of
@@ -24,7 +26,7 @@ from mesero.host.hosts import HOSTS, host_for
 from mesero.host.places import this_machine
 from mesero.jsonrpc import decode_value, encode_value
 
-__all__ = ["EXAMPLES", "USAGE", "command", "exit_code_of"]
+__all__ = ["EXAMPLES", "USAGE", "calls_from", "command", "exit_code_of"]
 
 USAGE = "[TARGET|CONFIG FILE] [-- COMMAND...]"
 
@@ -34,6 +36,7 @@ EXAMPLES = """\
   mesero doctor -- npx -y @modelcontextprotocol/server-everything
   mesero doctor github
   mesero doctor --yes .vscode/mcp.json
+  mesero doctor --deep --call 'search {"query": "tea"}' -- python server.py
   mesero doctor --json --trace visit.jsonl -- python server.py
 """
 
@@ -53,8 +56,20 @@ def command(  # noqa: PLR0917 - the parser passes them by name
         ),
     ] = None,
     deep: Annotated[
-        bool, typer.Option("--deep", help="Send odd requests, too; tools are not called.")
+        bool,
+        typer.Option(
+            "--deep",
+            help="Send odd requests, and call the tools marked read-only (which is the server's own word).",
+        ),
     ] = False,
+    call: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--call",
+            metavar="'TOOL [JSON]'",
+            help="Call this tool, too, perhaps more than once; without arguments they are made up.",
+        ),
+    ] = None,
     watch: Annotated[
         float, typer.Option("--watch", metavar="SECONDS", help="Stay connected for so long, and watch.")
     ] = 0.0,
@@ -65,9 +80,10 @@ def command(  # noqa: PLR0917 - the parser passes them by name
         bool, typer.Option("--yes", "-y", help="Do not ask before servers of a file are started.")
     ] = False,
 ) -> None:
-    """Say what is wrong with a server, whose fault it is, and what to do. Tools are not called.
+    """Say what is wrong with a server, whose fault it is, and what to do.
 
-    Without a target the servers of all installed hosts are examined side by side, after asking.
+    Without a target the servers of all installed hosts are examined side by side, after asking. Tools are
+    called for --call and --deep only.
     """
     options = connection.options
     timeout_s = _DEFAULT_S if options.timeout is None else options.timeout
@@ -75,16 +91,16 @@ def command(  # noqa: PLR0917 - the parser passes them by name
         raise UsageError("--timeout is a number of seconds above 0")
     if watch < 0:
         raise UsageError("--watch is a number of seconds")
-    settings = {"timeout_s": timeout_s, "watch_s": watch, "is_deep": deep}
+    settings: dict[str, Any] = {"timeout_s": timeout_s, "watch_s": watch, "is_deep": deep}
     words = list(target or [])
     file = _config_file_in(words, has_command=connection.has_command)
     if file is not None or (not words and not connection.has_command):
-        _check_round_options(connection)
+        _check_round_options(connection, call)
         code = _examine_many(connection, file or options.config, host, is_agreed=yes, **settings)
     else:
         if host is not None or yes:
             raise UsageError("--host and --yes are for the servers of files", fix="Write HOST:NAME")
-        code = _examine_one(connection, words, **settings)
+        code = _examine_one(connection, words, calls=calls_from(call), **settings)
     raise typer.Exit(code)
 
 
@@ -114,23 +130,28 @@ def _examine_one(connection: Connection, words: list[str], **settings: Any) -> i
         value = [sys.executable, "-m", "mesero", "serve", found.value]
     if found.server is not None:
         _check_inputs(found.server, {**env, **headers})
-    with ExaminationDisplay(output) as display:
-        report = asyncio.run(
-            examine(
-                value,
-                env=env,
-                cwd=connection.cwd(),
-                headers=headers,
-                trace=None if options.trace is None else Path(options.trace),
-                server=found.server,
-                watch=display.watch("examining"),
-                **settings,
+    reached: list[Report] = []
+    try:
+        with ExaminationDisplay(output) as display:
+            report = asyncio.run(
+                examine(
+                    value,
+                    env=env,
+                    cwd=connection.cwd(),
+                    headers=headers,
+                    trace=None if options.trace is None else Path(options.trace),
+                    server=found.server,
+                    watch=display.watch("examining"),
+                    on_cancelled=reached.append,
+                    **settings,
+                )
             )
-        )
-    if output.as_json:
-        output.give(report)
-    else:
-        print_lines(list(report_lines(report)), output)
+    except KeyboardInterrupt:
+        for report in reached:
+            _give(output, report)
+        output.note("interrupted")
+        return INTERRUPTED
+    _give(output, report)
     return exit_code_of(report)
 
 
@@ -146,6 +167,36 @@ def _check_inputs(server: ConfiguredServer, values: Mapping[str, str]) -> None:
         f"{title} asks its user for {' and '.join(names)} before it starts {server.entry.name!r}",
         fix="Examine the command itself, behind '--'" if in_words else f"Give the value with {way}",
     )
+
+
+def _give(output: Output, report: Report) -> None:
+    if output.as_json:
+        output.give(report)
+    else:
+        print_lines(list(report_lines(report)), output)
+
+
+def calls_from(words: list[str] | None) -> dict[str, dict[str, Any] | None]:
+    """The tools to call, with their arguments; None for made-up ones.
+
+    Raises:
+        UsageError: arguments that are no JSON object.
+    """
+    calls: dict[str, dict[str, Any] | None] = {}
+    for word in words or ():
+        name, brace, rest = word.partition("{")
+        arguments: Any = None
+        if brace:
+            try:
+                arguments = json.loads(brace + rest)
+            except ValueError as error:
+                raise UsageError(
+                    f"the arguments in --call {word!r} are no JSON: {error}", fix="--call 'add {\"a\": 1}'"
+                ) from None
+        if not name.strip():
+            raise UsageError(f"--call {word!r} names no tool")
+        calls[name.strip()] = arguments
+    return calls
 
 
 def _is_in(name: str, texts: Iterable[str]) -> bool:
@@ -171,12 +222,19 @@ def exit_code_of(report: Report) -> int:
 # -- many ----------------------------------------------------------------------------------------------------
 
 
-def _check_round_options(connection: Connection) -> None:
+def _check_round_options(connection: Connection, calls: list[str] | None) -> None:
     options = connection.options
-    if options.env or options.cwd or options.header or options.bearer_env or options.trace:
-        raise UsageError(
-            "--env, --cwd, --header, --bearer-env and --trace are for one server", fix="mesero doctor NAME"
-        )
+    given = {
+        "--env": options.env,
+        "--cwd": options.cwd,
+        "--header": options.header,
+        "--bearer-env": options.bearer_env,
+        "--trace": options.trace,
+        "--call": calls,
+    }
+    for option, value in given.items():
+        if value:
+            raise UsageError(f"{option} is for one server", fix="mesero doctor NAME")
 
 
 def _examine_many(
@@ -196,15 +254,32 @@ def _examine_many(
     if servers and not is_agreed and not _is_agreed_to(connection, patients):
         output.note("nothing was started; --yes starts them without asking, mesero doctor NAME only one")
         return DONE if connection.terminal.is_interactive else ASKED_WRONG
-    with ExaminationDisplay(output) as display:
-        found = asyncio.run(
-            examine_all(servers, files=files, watch=lambda patient: display.watch(patient.name), **settings)
-        )
+    reached: list[Round] = []
+    try:
+        with ExaminationDisplay(output) as display:
+            found = asyncio.run(
+                examine_all(
+                    servers,
+                    files=files,
+                    watch=lambda patient: display.watch(patient.name),
+                    on_cancelled=reached.append,
+                    **settings,
+                )
+            )
+    except KeyboardInterrupt:
+        for found in reached:
+            _give_all(output, found)
+        output.note("interrupted")
+        return INTERRUPTED
+    _give_all(output, found)
+    return DONE if found.verdict == "ok" else FAILED
+
+
+def _give_all(output: Output, found: Round) -> None:
     if output.as_json:
         output.give(_document_of(found))
     else:
         print_lines(list(round_lines(found, is_verbose=output.is_verbose)), output)
-    return DONE if found.verdict == "ok" else FAILED
 
 
 def _is_agreed_to(connection: Connection, patients: Sequence[Patient]) -> bool:

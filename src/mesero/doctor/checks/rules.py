@@ -13,14 +13,24 @@ from mesero.doctor.sheet import Sheet
 
 __all__ = ["check_rules"]
 
-_SAID_BETTER: Final = {
+_SAID_BETTER: Final[dict[str, tuple[str, ...]]] = {
     "LIFE-011": ("PING-1",),
     "DROPPED-1": ("PING-1",),
     "CAP-002": ("CAP-1", "CAP-2"),
+    "CLOSED-5": ("CALL-1",),
+    "CLOSED-7": ("CALL-1", "CALL-5"),
+    "CLOSED-9": ("CALL-1",),
+    "SILENT-9": ("CALL-7",),
+    "HTTP-009": ("CALL-7",),
+    "SILENT-10": ("DEEP-4", "CALL-2", "CALL-4"),
+    "SILENT-11": ("CALL-1", "CALL-2", "CALL-4", "CALL-5"),
+    "SILENT-12": ("CALL-1", "CALL-2", "CALL-3", "CALL-4", "CALL-5", "CALL-7"),
 }
 """What the audit says → what the doctor has said already, having seen more."""
-_OWN_DOING: Final = frozenset({"S400-2", "VERSION-2"})
-"""Causes that the odd requests of the doctor bring about where a server is right to refuse them."""
+_PROVOKED: Final = frozenset({"DEEP-1", "DEEP-2", "DEEP-3", "DEEP-5"})
+"""What odd requests brought to light on the connection that is judged here."""
+_OWN_DOING: Final = {"deep": frozenset({"S400-2", "VERSION-2"}), "calls": frozenset({"S400-3"})}
+"""Causes that a check brings about where a server is right to refuse what the doctor sends."""
 
 
 def check_rules(
@@ -35,15 +45,14 @@ def check_rules(
         has_session: Whether the connection was made by the older handshake.
     """
     with sheet.check("rules") as check:
-        judgement = judge(recording.lines, is_connected=True, has_session=has_session)
+        judgement = judge(recording.judged, is_connected=True, has_session=has_session)
         told: list[str] = []
-        is_deep = any(
-            each.name == "deep" and each.status in ("ok", "warning", "failed") for each in sheet.checks
-        )
-        is_provoked = any(each.code.startswith("DEEP-") for each in sheet.diagnoses)
+        done = {each.name for each in sheet.checks if each.status in ("ok", "warning", "failed")}
+        own = frozenset().union(*(_OWN_DOING[name] for name in done & _OWN_DOING.keys()))
+        is_provoked = any(each.code in _PROVOKED for each in sheet.diagnoses)
         for each in (*judgement.causes, *judgement.faults):
             # A cause quotes the rule that shows it.
-            if any(each.cause in text for text in told) or (is_deep and each.code in _OWN_DOING):
+            if any(each.cause in text for text in told) or each.code in own:
                 continue
             # What only odd requests bring about keeps nobody from using the server.
             each = replace(each, severity="degraded") if is_provoked else each  # noqa: PLW2901 - the same one

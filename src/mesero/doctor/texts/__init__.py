@@ -12,6 +12,7 @@ from typing import Final
 from mesero.doctor.report import Text
 from mesero.doctor.texts import (
     authorization,
+    calls,
     config,
     deep,
     exits,
@@ -19,6 +20,7 @@ from mesero.doctor.texts import (
     launch,
     network,
     protocol,
+    shutdown,
     streams,
     tools,
 )
@@ -32,7 +34,9 @@ TEXTS: Final[dict[str, Text]] = {
     **streams.TEXTS,
     **protocol.TEXTS,
     **tools.TEXTS,
+    **calls.TEXTS,
     **deep.TEXTS,
+    **shutdown.TEXTS,
     **network.TEXTS,
     **http.TEXTS,
     **authorization.TEXTS,

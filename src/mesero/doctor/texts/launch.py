@@ -62,7 +62,15 @@ TEXTS: Final[dict[str, Text]] = {
         "The package manager is still installing",
         "launch",
         "client",
-        "Run the command once by hand, then start the server again; or raise the start limit.",
+        "Install it once outside of the host, and point `command` at the installed program: hosts that stop "
+        "an installation at their limit begin anew each time.",
+        confidence="likely",
+    ),
+    "LAUNCH-10": Text(
+        "The command waits for an answer that only a person can give",
+        "launch",
+        "client",
+        "Run the command once in a terminal and answer, or give the answer with an option; hosts cannot.",
         confidence="likely",
     ),
 }

@@ -1,0 +1,7 @@
+"""Does nothing else while its tool works."""
+
+import time
+
+from calling import serve
+
+serve(lambda request, era: time.sleep(60))

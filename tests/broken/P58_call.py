@@ -1,0 +1,5 @@
+"""Promises structured output, and gives text only."""
+
+from calling import ECHO, serve
+
+serve(tools=[{**ECHO, "outputSchema": {"type": "object"}}])

@@ -1,0 +1,54 @@
+"""Commands that do not come to serving, or come late."""
+
+import shutil
+import sys
+
+import pytest
+
+from mesero.doctor import examine
+from tests.broken.test_calls import command_of
+from tests.broken.test_commands import HANGING_S, HERE, QUICK_S, check
+
+QUESTIONS = [
+    ("stderr", "Ok to proceed? (y) ", "-y"),
+    ("stdout", "Do you want to continue? [Y/n] ", "--yes"),
+    ("stderr", "ann@example.com's password: ", "BatchMode"),
+    ("stderr", "Enter passphrase for key '/home/ann/.ssh/id_ed25519': ", "BatchMode"),
+    (
+        "stderr",
+        "Are you sure you want to continue connecting (yes/no/[fingerprint])? ",
+        "ssh knows the host",
+    ),
+]
+
+
+@pytest.mark.parametrize(("stream", "question", "fix"), QUESTIONS)
+async def test_a_command_that_asks_a_person_is_named(stream, question, fix):
+    report = await examine(command_of("prompting", stream, question), timeout_s=HANGING_S)
+
+    check(report, ["LAUNCH-10"])
+    assert question.strip() in report.diagnoses[0].cause
+    assert fix in report.diagnoses[0].fix
+
+
+@pytest.mark.parametrize(("program", "expected"), [("python", ["START-3"]), ("npx", ["START-2"])])
+async def test_a_slow_start_is_told_from_an_installation(program, expected, tmp_path, monkeypatch):
+    # What counts as slow is 10 s, which no test waits for.
+    monkeypatch.setattr("mesero.audit.causes.process._SLOW_START_S", 1.0)
+    script = tmp_path / program
+    script.write_text(f"#!/bin/sh\nexec {sys.executable} {HERE / 'slow_start.py'}\n")
+    script.chmod(0o755)
+
+    report = await examine([str(script)], timeout_s=QUICK_S)
+
+    check(report, expected)
+
+
+async def test_an_installation_that_does_not_end_is_to_be_done_outside_of_the_host(tmp_path):
+    installer = tmp_path / "npm"
+    shutil.copy(shutil.which("sleep"), installer)
+
+    report = await examine(command_of("P07", str(installer)), timeout_s=HANGING_S)
+
+    check(report, ["LAUNCH-9"])
+    assert "point `command` at the installed program" in report.diagnoses[0].fix
