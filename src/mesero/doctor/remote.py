@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from typing import Final
 from urllib.parse import urlsplit
@@ -11,39 +12,36 @@ from mesero.doctor.checks.browsers import check_browsers
 from mesero.doctor.checks.deep import check_more
 from mesero.doctor.checks.endpoint import check_endpoint, diagnose_refusal
 from mesero.doctor.checks.launch import check_environment
-from mesero.doctor.checks.network import check_network, is_loopback
+from mesero.doctor.checks.limiting import check_limits
+from mesero.doctor.checks.network import check_network
 from mesero.doctor.checks.protocol import check_errors, check_lists, check_tools
 from mesero.doctor.checks.rules import check_rules
-from mesero.doctor.checks.sessions import check_sessions, has_session_in, is_forgotten_in
-from mesero.doctor.fetching import Fetched, Fetcher
+from mesero.doctor.checks.sessions import check_sessions, find_loss, has_session_in
+from mesero.doctor.checks.streams import (
+    Listening,
+    check_streams,
+    diagnose_silence,
+    find_way_to_listen,
+)
+from mesero.doctor.fetching import POST_HEADERS, Fetched, Fetcher, Streamed
 from mesero.doctor.judging import judge
 from mesero.doctor.limits import Limits
 from mesero.doctor.recording import Recording
 from mesero.doctor.sheet import Sheet
 from mesero.doctor.visit import Visit
+from mesero.errors import UsageError
+from mesero.transports.http_addresses import check_url, is_loopback
 
 __all__ = ["REMOTE_CHECKS", "RemoteExamination"]
 
 REMOTE_CHECKS: Final = (
-    *(
-        "environment",
-        "dns",
-        "tcp",
-        "tls",
-        "http",
-        "connection",
-        "neighbours",
-        "lists",
-        "tools",
-        "ping",
-        "deep",
-        "staying",
-    ),
-    *("sessions", "origin", "cors", "authorization", "rules"),
+    *("environment", "proxy", "dns", "tcp", "tls", "http", "connection", "neighbours"),
+    *("lists", "tools", "ping", "deep", "staying", "streams", "sessions", "origin", "cors"),
+    *("authorization", "limits", "rules"),
 )
 """The checks of a URL, in their order."""
 
-_AUTHORIZATION: Final = (401, 403, 407)
+_AUTHORIZATION: Final = (401, 403)
 
 
 class RemoteExamination:
@@ -75,67 +73,166 @@ class RemoteExamination:
         """Look at everything that can be reached."""
         sheet = self.sheet
         check_environment(sheet, [self._url], self._headers)
+        if not self._may_be_asked():
+            return
         if not await check_network(sheet, self._url, timeout_s=self._limits.request_s):
             return
-        async with Fetcher(timeout_s=self._limits.request_s) as fetcher:
+        async with Fetcher(timeout_s=self._limits.request_s, server=self._url) as fetcher:
             seen = await check_endpoint(sheet, fetcher, self._url, self._headers)
-            if seen.is_timeout or seen.status in _AUTHORIZATION:
-                await check_authorization(sheet, fetcher, seen, self._headers)
-                if sheet.has("LAUNCH-6"):
-                    sheet.escalate("LAUNCH-6")
-                elif not sheet.is_broken:
-                    await diagnose_refusal(sheet, fetcher, seen, is_connected=False)
+            if seen.is_timeout or seen.status in (*_AUTHORIZATION, 407, 429):
+                await self._look_at_refusal(fetcher, seen)
                 if sheet.is_broken:
                     return
             await self._visit(fetcher, seen)
+            check_limits(sheet, self._recording.lines, fetcher.limited)
+
+    def _may_be_asked(self) -> bool:
+        """Whether the client takes the URL; else a diagnosis says why not."""
+        # Without credentials nobody on the way can read anything that they could not ask for themselves.
+        try:
+            check_url(self._url, allow_plain_http=not self._headers)
+        except UsageError as error:
+            self.sheet.diagnose("NET-10", error.what, fix=f"{error.fix}.")
+            return False
+        return True
+
+    async def _look_at_refusal(self, fetcher: Fetcher, seen: Fetched) -> None:
+        """The first answer says that there is no way in: why?"""
+        sheet = self.sheet
+        await check_authorization(sheet, fetcher, seen, self._headers)
+        if sheet.has("LAUNCH-6"):
+            sheet.escalate("LAUNCH-6")
+        elif not sheet.is_broken:
+            await self._diagnose_answer(fetcher, seen, is_connected=False)
+        if seen.status == 401 and sheet.is_broken:
+            # A page cannot even sign in where it may not read the refusal.
+            await check_browsers(sheet, fetcher, self._url, has_session=False, is_protected=True)
+
+    async def _diagnose_answer(self, fetcher: Fetcher, seen: Fetched, *, is_connected: bool) -> None:
+        await diagnose_refusal(self.sheet, fetcher, seen, is_connected=is_connected)
+        if self.sheet.has("AUTH-10"):
+            await check_authorization(self.sheet, fetcher, seen, self._headers)
 
     async def _visit(self, fetcher: Fetcher, seen: Fetched) -> None:
         sheet = self.sheet
         trace = self._recording.link(urlsplit(self._url).hostname or "", "http", self._url)
-        # Without credentials nobody on the way can read anything that they could not ask for themselves.
         may_be_plain = not self._headers or is_loopback(urlsplit(self._url).hostname or "")
         self.visit = visit = Visit(
             self._url, trace, self._limits, headers=self._headers, allow_plain_http=may_be_plain
         )
+        held: Streamed | None = None
+        way: Listening | str = "not reached"
+        failures: list[str] = []
         try:
             with sheet.check("connection") as check:
                 is_connected = await visit.connect()
                 visit.tell(check)
-            await diagnose_refusal(sheet, fetcher, seen, is_connected=is_connected)
+            await self._diagnose_answer(fetcher, seen, is_connected=is_connected)
             if not is_connected:
-                self._find_cause(visit)
+                await self._find_cause(fetcher, visit, seen)
                 return
             if visit.client.transport.kind == "sse":
                 sheet.diagnose("HTTP-4", f"{seen}, and GET begins a stream with an endpoint event")
             tools, failures = await check_lists(sheet, visit)
             check_tools(sheet, tools)
             await check_errors(sheet, visit)
-            await check_more(sheet, visit, self._limits)
+            way = await find_way_to_listen(fetcher, visit, self._url, self._headers)
+            held = await self._stay(fetcher, visit, way)
         finally:
             await visit.aclose()
-        has_session = has_session_in(self._recording.lines)
-        revision = visit.facts.revision
-        await check_sessions(
-            sheet, fetcher, self._url, self._headers, revision=revision, has_session=has_session
+        await self._look_behind(fetcher, visit, seen, way, held)
+        is_explained = any(sheet.has(code) for code in ("SESSION-1", "SESSION-2", "SESSION-4"))
+        check_limits(sheet, self._recording.lines, fetcher.limited)
+        is_explained |= sheet.has("HTTP-8")
+        check_rules(
+            sheet,
+            self._recording,
+            [] if is_explained else failures,
+            has_session=visit.facts.era == "legacy",
         )
+
+    async def _stay(self, fetcher: Fetcher, visit: Visit, way: Listening | str) -> Streamed | None:
+        """What is done only when it was asked for; meanwhile a stream is held open."""
+        watch_s = self._limits.watch_s
+        if watch_s <= 0 or isinstance(way, str):
+            await check_more(self.sheet, visit, self._limits)
+            return None
+        async with asyncio.TaskGroup() as tasks:
+            holding = tasks.create_task(
+                fetcher.hold(way.method, self._url, headers=way.headers, body=way.body, for_s=watch_s)
+            )
+            await check_more(self.sheet, visit, self._limits)
+        return holding.result()
+
+    async def _look_behind(
+        self,
+        fetcher: Fetcher,
+        visit: Visit,
+        seen: Fetched,
+        way: Listening | str,
+        held: Streamed | None,
+    ) -> None:
+        """What single requests show of a server that a client can use."""
+        sheet = self.sheet
         is_legacy = visit.facts.era == "legacy"
+        await check_streams(
+            sheet, fetcher, self._url, way, usual_s=seen.head_s, limit_s=self._limits.request_s, held=held
+        )
+        has_session = has_session_in(self._recording.lines)
+        if has_session:
+            loss = find_loss(self._recording.lines)
+            await check_sessions(sheet, fetcher, self._url, self._headers, loss=loss)
+        else:
+            with sheet.check("sessions") as check:
+                check.skip("the server gave no session id")
         await check_browsers(sheet, fetcher, self._url, is_legacy=is_legacy, has_session=has_session)
         await check_authorization(sheet, fetcher, seen, self._headers)
-        check_rules(sheet, self._recording, failures, has_session=visit.facts.era == "legacy")
 
-    def _find_cause(self, visit: Visit) -> None:
+    async def _find_cause(self, fetcher: Fetcher, visit: Visit, seen: Fetched) -> None:
         """Why there is no connection, where the first answer alone did not tell."""
-        if self.sheet.is_broken:
+        sheet = self.sheet
+        if sheet.is_broken:
             return
-        if is_forgotten_in(self._recording.lines):
-            self.sheet.diagnose(
-                "SESSION-2", "initialize gave a session id, and the next request got 404 for it"
-            )
+        if seen.is_silent_stream or (seen.status in (404, 405) and not sheet.has("HTTP-3")):
+            await self._look_for_stream(fetcher, seen)
+        loss = find_loss(self._recording.lines)
+        if loss is not None and not sheet.is_broken:
+            if loss.good <= 1:
+                sheet.diagnose(
+                    "SESSION-2",
+                    f"initialize gave a session id, and the next request got {loss.status} for it",
+                )
+            else:
+                await check_sessions(sheet, fetcher, self._url, self._headers, loss=loss)
+        check_limits(sheet, self._recording.lines, fetcher.limited, is_connected=False)
+        if sheet.is_broken:
             return
         judgement = judge(self._recording.lines, is_connected=False)
         found = [*judgement.causes, *judgement.faults]
         if found:
-            self.sheet.add(found[0])
+            sheet.add(found[0])
         elif visit.error is not None:
             error = visit.error
-            self.sheet.diagnose("CONNECT-1", error.what, blame=error.blame, fix=error.fix)
+            sheet.diagnose("CONNECT-1", error.what, blame=error.blame, fix=error.fix)
+
+    async def _look_for_stream(self, fetcher: Fetcher, seen: Fetched) -> None:
+        """Whether a stream begins, and what is due on it does not come."""
+        with self.sheet.check("streams") as check:
+            if seen.is_silent_stream:
+                stream = Streamed(head=seen, end_s=seen.took_s)
+                diagnose_silence(self.sheet, check, stream, "a message, which must be answered,")
+                return
+            stream = await fetcher.hold(
+                "GET",
+                self._url,
+                headers={**self._headers, "Accept": POST_HEADERS["Accept"]},
+                for_s=self._limits.probe_s,
+                until=b"endpoint",
+            )
+            if stream.head.kind == "text/event-stream" and not stream.pieces:
+                what = "GET of the old HTTP+SSE transport, which must begin with an endpoint event,"
+                diagnose_silence(self.sheet, check, stream, what)
+            else:
+                check.skip("GET begins no stream")
+        if self.sheet.has("SSE-1"):
+            self.sheet.escalate("SSE-1")

@@ -13,7 +13,13 @@ from mesero.doctor.sheet import Sheet
 
 __all__ = ["check_rules"]
 
-_SAID_BETTER: Final = {"LIFE-011": "PING-1", "DROPPED-1": "PING-1", "CAP-002": "CAP-1"}
+_SAID_BETTER: Final = {
+    "LIFE-011": "PING-1",
+    "DROPPED-1": "PING-1",
+    "CAP-002": "CAP-1",
+    "S404-1": "SESSION-2",
+    "SESS-004": "SESSION-3",
+}
 """What the audit says → what the doctor has said already, having seen more."""
 _OWN_DOING: Final = frozenset({"S400-2", "VERSION-2"})
 """Causes that the odd requests of the doctor bring about where a server is right to refuse them."""

@@ -66,5 +66,13 @@ TEXTS: Final[dict[str, Text]] = {
         "degraded",
         "likely",
     ),
+    "WATCH-4": Text(
+        "A stream is cut when nothing is said on it",
+        "operation",
+        "intermediary",
+        "Send a comment line on it before the idle limit of what is in between is over, or raise that limit.",
+        "degraded",
+        "likely",
+    ),
 }
 """By code."""
