@@ -15,9 +15,10 @@ from mesero.transports.http_addresses import is_loopback
 __all__ = ["check_browsers"]
 
 _FOREIGN: Final = "https://attacker.example"
-_ALWAYS: Final = ("content-type", "mcp-protocol-version", "authorization")
+_ALWAYS: Final = ("content-type", "mcp-protocol-version")
 _MODERN: Final = ("mcp-method", "mcp-name")
-_LEGACY: Final = ("mcp-session-id", "last-event-id")
+_SOMETIMES: Final = ("authorization", "last-event-id")
+"""What only some pages send: to sign in, and to go on with a stream."""
 
 
 async def check_browsers(
@@ -54,10 +55,10 @@ async def check_browsers(
                     "ORIGIN-1", f"a request with Origin {_FOREIGN} was answered with {seen.status}"
                 )
     with sheet.check("cors") as check:
-        wanted = (*_ALWAYS, *(_LEGACY if is_legacy else _MODERN))
-        if not await _check_preflight(sheet, check, fetcher, url, wanted) or not (
-            has_session or is_protected
-        ):
+        needed = [*_ALWAYS, *(() if is_legacy else _MODERN)]
+        needed += ["mcp-session-id"] * has_session + ["authorization"] * is_protected
+        is_open = await _check_preflight(sheet, check, fetcher, url, needed)
+        if not is_open or not (has_session or is_protected):
             return
         answer = await fetcher.fetch("POST", url, headers={**own, "Origin": _FOREIGN}, body=body)
         await _end_session(fetcher, url, answer)
@@ -81,13 +82,13 @@ async def _end_session(fetcher: Fetcher, url: str, seen: Fetched) -> None:
 
 
 async def _check_preflight(
-    sheet: Sheet, check: OpenCheck, fetcher: Fetcher, url: str, wanted: tuple[str, ...]
+    sheet: Sheet, check: OpenCheck, fetcher: Fetcher, url: str, needed: list[str]
 ) -> bool:
     """Whether browsers may ask at all."""
     asked = {
         "Origin": _FOREIGN,
         "Access-Control-Request-Method": "POST",
-        "Access-Control-Request-Headers": ", ".join(wanted),
+        "Access-Control-Request-Headers": ", ".join(dict.fromkeys((*needed, *_SOMETIMES))),
     }
     seen = await fetcher.fetch("OPTIONS", url, headers=asked)
     check.say(f"a preflight gets {seen.status or seen.error}")
@@ -101,17 +102,19 @@ async def _check_preflight(
         return False
     allowed = _words_in(seen, "access-control-allow-headers")
     # "*" stands for every header but Authorization, which has to be named.
-    missing = [
-        name for name in wanted if name not in allowed and ("*" not in allowed or name == "authorization")
+    # https://fetch.spec.whatwg.org/#cors-non-wildcard-request-header-name
+    refused = [
+        name
+        for name in dict.fromkeys((*needed, *_SOMETIMES))
+        if name not in allowed and ("*" not in allowed or name == "authorization")
     ]
-    if missing == ["authorization"] and "*" in allowed:
-        check.say("Authorization is not covered by *: pages cannot send a token")
-        missing = []
+    missing = [name for name in refused if name in needed]
     if missing:
         check.warn(f"not allowed: {', '.join(missing)}")
         sheet.diagnose("CORS-1", f"the preflight does not allow {', '.join(missing)}")
     else:
-        check.say("the preflight allows what MCP needs")
+        also = f", but not {', '.join(refused)}, which only some need" if refused else ""
+        check.say(f"the preflight allows what MCP needs{also}")
     return True
 
 
