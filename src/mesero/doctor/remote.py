@@ -23,7 +23,7 @@ from mesero.doctor.checks.streams import (
     diagnose_silence,
     find_way_to_listen,
 )
-from mesero.doctor.fetching import POST_HEADERS, Fetched, Fetcher, Streamed
+from mesero.doctor.fetching import POST_HEADERS, Fetched, Fetcher, Streamed, initialize_request
 from mesero.doctor.judging import judge
 from mesero.doctor.limits import Limits
 from mesero.doctor.recording import Recording
@@ -83,6 +83,9 @@ class RemoteExamination:
                 await self._look_at_refusal(fetcher, seen)
                 if sheet.is_broken:
                     return
+            if seen.is_silent_stream and await self._is_silent_to_all(fetcher):
+                await self._look_for_stream(fetcher, seen)
+                return
             await self._visit(fetcher, seen)
             check_limits(sheet, self._recording.lines, fetcher.limited)
 
@@ -193,7 +196,7 @@ class RemoteExamination:
         sheet = self.sheet
         if sheet.is_broken:
             return
-        if seen.is_silent_stream or (seen.status in (404, 405) and not sheet.has("HTTP-3")):
+        if seen.status in (404, 405):
             await self._look_for_stream(fetcher, seen)
         loss = find_loss(self._recording.lines)
         if loss is not None and not sheet.is_broken:
@@ -215,12 +218,19 @@ class RemoteExamination:
             error = visit.error
             sheet.diagnose("CONNECT-1", error.what, blame=error.blame, fix=error.fix)
 
+    async def _is_silent_to_all(self, fetcher: Fetcher) -> bool:
+        """Whether ``initialize`` is not answered either: the client would wait as long, and learn no more."""
+        own, body = initialize_request()
+        seen = await fetcher.fetch("POST", self._url, headers={**own, **self._headers}, body=body)
+        return seen.is_timeout or seen.is_silent_stream
+
     async def _look_for_stream(self, fetcher: Fetcher, seen: Fetched) -> None:
         """Whether a stream begins, and what is due on it does not come."""
         with self.sheet.check("streams") as check:
             if seen.is_silent_stream:
                 stream = Streamed(head=seen, end_s=seen.took_s)
                 diagnose_silence(self.sheet, check, stream, "a message, which must be answered,")
+                self.sheet.escalate("SSE-1")
                 return
             stream = await fetcher.hold(
                 "GET",

@@ -84,10 +84,10 @@ async def diagnose_redirect(sheet: Sheet, fetcher: Fetcher, seen: Fetched, *, is
     last = hops[-1] if hops else seen
     leaves = _place_of(last)
     login = find_login(seen) or next((found for each in hops if (found := find_login(each))), "")
-    if is_circle:
-        sheet.diagnose("HTTP-10", f"{said}; that goes in a circle", evidence=way)
-    elif login:
+    if login:
         sheet.diagnose("AUTH-10", f"{said}: {login}", evidence=way)
+    elif is_circle:
+        sheet.diagnose("HTTP-10", f"{said}; that goes in a circle", evidence=way)
     elif leaves and not _same_host(last.url, leaves):
         sheet.diagnose(
             "HTTP-11",

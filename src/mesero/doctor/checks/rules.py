@@ -14,11 +14,12 @@ from mesero.doctor.sheet import Sheet
 __all__ = ["check_rules"]
 
 _SAID_BETTER: Final = {
-    "LIFE-011": "PING-1",
-    "DROPPED-1": "PING-1",
-    "CAP-002": "CAP-1",
-    "S404-1": "SESSION-2",
-    "SESS-004": "SESSION-3",
+    "LIFE-011": ("PING-1",),
+    "DROPPED-1": ("PING-1",),
+    "CAP-002": ("CAP-1",),
+    # A GET that is refused with 404 looks like a session that is lost in between.
+    "S404-1": ("SESSION-2", "METHOD-1"),
+    "SESS-004": ("SESSION-3",),
 }
 """What the audit says → what the doctor has said already, having seen more."""
 _OWN_DOING: Final = frozenset({"S400-2", "VERSION-2"})
@@ -51,7 +52,7 @@ def check_rules(
             each = replace(each, severity="degraded") if is_provoked else each  # noqa: PLW2901 - the same one
             check.warn(f"{each.code}: {each.cause}")
             told.append(each.cause)
-            if not sheet.has(_SAID_BETTER.get(each.code, "")):
+            if not any(sheet.has(code) for code in _SAID_BETTER.get(each.code, ())):
                 sheet.add(each)
         if failures and not told:
             code = "LIST-2" if "does not end" in failures[0] else "LIST-1"
