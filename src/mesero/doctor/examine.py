@@ -78,7 +78,7 @@ async def examine(
             )
     finally:
         recording.close()
-    shown = target if isinstance(target, str) else shlex.join(target)
+    shown = _shown_url(target) if isinstance(target, str) else shlex.join(target)
     return _report_of(shown, sheet, examination.visit, took_s=time.monotonic() - start)
 
 
@@ -90,10 +90,17 @@ def _url_examination(
     watch: Callable[[Check], None] | None,
 ) -> Any:
     # Only URLs are worth the time that this import takes.
-    from mesero.doctor.remote import REMOTE_CHECKS, RemoteExamination
+    from mesero.doctor.remote import REMOTE_CHECKS, RemoteExamination, secrets_of_url
 
-    sheet = Sheet(REMOTE_CHECKS, secrets=secrets_in(headers), watch=watch)
+    secrets = [*secrets_in(headers), *secrets_of_url(url)]
+    sheet = Sheet(REMOTE_CHECKS, secrets=secrets, watch=watch)
     return RemoteExamination(sheet, url, headers=headers, recording=recording, limits=limits)
+
+
+def _shown_url(url: str) -> str:
+    from mesero.doctor.remote import shown_target
+
+    return shown_target(url)
 
 
 def _report_of(target: str, sheet: Sheet, visit: Visit | None, *, took_s: float) -> Report:

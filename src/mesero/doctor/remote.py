@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from typing import Final
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from yarl import URL
 
 from mesero.doctor.checks.authorization import check_authorization
 from mesero.doctor.checks.browsers import check_browsers
@@ -30,9 +32,9 @@ from mesero.doctor.recording import Recording
 from mesero.doctor.sheet import Sheet
 from mesero.doctor.visit import Visit
 from mesero.errors import UsageError
-from mesero.transports.http_addresses import check_url, is_loopback
+from mesero.transports.http_addresses import check_url, is_loopback, shown_url
 
-__all__ = ["REMOTE_CHECKS", "RemoteExamination"]
+__all__ = ["REMOTE_CHECKS", "RemoteExamination", "secrets_of_url", "shown_target"]
 
 REMOTE_CHECKS: Final = (
     *("environment", "proxy", "dns", "tcp", "tls", "http", "connection", "neighbours"),
@@ -42,6 +44,25 @@ REMOTE_CHECKS: Final = (
 """The checks of a URL, in their order."""
 
 _AUTHORIZATION: Final = (401, 403)
+_MIN_SECRET: Final = 6
+
+
+def secrets_of_url(url: str) -> list[str]:
+    """What of a URL is not shown: a password, and every value of its query that is long enough to be one."""
+    parts = urlsplit(url)
+    found = [parts.password or "", unquote(parts.password or "")]
+    for pair in parts.query.split("&"):
+        found.append(pair.partition("=")[2])
+    found += [value for _, value in parse_qsl(parts.query)]
+    return [each for each in found if len(each) >= _MIN_SECRET]
+
+
+def shown_target(url: str) -> str:
+    """The URL for a report: without credentials, and with digests in place of secrets."""
+    try:
+        return shown_url(URL(url))
+    except ValueError:
+        return url.partition("?")[0].rpartition("@")[2]
 
 
 class RemoteExamination:

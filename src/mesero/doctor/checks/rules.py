@@ -20,6 +20,8 @@ _SAID_BETTER: Final = {
     # A GET that is refused with 404 looks like a session that is lost in between.
     "S404-1": ("SESSION-2", "METHOD-1"),
     "SESS-004": ("SESSION-3",),
+    # A session that is lost is no matter of credentials, whatever the status.
+    "AUTH-001": ("SESSION-1",),
 }
 """What the audit says → what the doctor has said already, having seen more."""
 _OWN_DOING: Final = frozenset({"S400-2", "VERSION-2"})
