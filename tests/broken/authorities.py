@@ -36,9 +36,7 @@ class Authority:
             x509.BasicConstraints(ca=True, path_length=None), critical=True
         )
         self.file = folder / "authority.pem"
-        self.file.write_bytes(
-            own.sign(self._key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM)
-        )
+        self.file.write_bytes(own.sign(self._key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM))
 
     def _built(self, subject, key, *, days, since=-30):
         now = dt.datetime.now(dt.UTC)

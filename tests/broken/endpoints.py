@@ -139,7 +139,7 @@ def forwarding_to(root, *, holds_head=True, timeout_s=5):
     def respond(method, path, headers, body):
         inner = http.client.HTTPConnection(netloc, timeout=timeout_s)
         with contextlib.closing(inner):
-            inner.request(method, path, body, {name: value for name, value in headers.items()})
+            inner.request(method, path, body, dict(headers.items()))
             answer = inner.getresponse()
             named = {
                 name: value

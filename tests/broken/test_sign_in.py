@@ -1,4 +1,4 @@
-"""Each way of asking for credentials wrongly, and of sending wrong ones: the right diagnosis, and no wrong one."""
+"""Each way of asking for credentials wrongly, and of sending wrong ones: the right diagnosis comes first."""
 
 import base64
 import json
@@ -95,7 +95,11 @@ CASES = [
     ("P96 host", protected(resource="https://other.example/mcp"), ["AUTH-5", "AUTH-1"]),
     ("P96 origin", protected(resource=""), ["AUTH-1", "AUTH-5"]),
     ("P97", protected(resource="/mcp/"), ["AUTH-1", "AUTH-5"]),
-    ("P98 path dropped", protected(issuer="/t", called="ROOT", issuer_places=(f"{SERVER}/t",)), ["AUTH-6", "AUTH-1"]),
+    (
+        "P98 path dropped",
+        protected(issuer="/t", called="ROOT", issuer_places=(f"{SERVER}/t",)),
+        ["AUTH-6", "AUTH-1"],
+    ),
     ("P98 path added", protected(called="ROOT/tenant"), ["AUTH-6", "AUTH-1"]),
     ("P98 host", protected(called="https://other.example"), ["AUTH-6", "AUTH-1"]),
     ("P98 slash", protected(called="ROOT/"), ["AUTH-6", "AUTH-1"]),
@@ -107,7 +111,7 @@ CASES = [
     ),
     ("no PKCE", protected(code_challenge_methods_supported=None), ["AUTH-13", "AUTH-1"]),
     ("plain PKCE", protected(code_challenge_methods_supported=["plain"]), ["AUTH-13", "AUTH-1"]),
-    ("plain http", protected(token_endpoint="http://auth.example/token"), ["AUTH-14", "AUTH-1"]),  # noqa: S106
+    ("plain http", protected(token_endpoint="http://auth.example/token"), ["AUTH-14", "AUTH-1"]),
     ("plain http issuer", protected(issuers=["http://auth.example"]), ["AUTH-14", "AUTH-1"]),
     ("no issuer", protected(more={"authorization_servers": []}), ["AUTH-15", "AUTH-1"]),
     ("a page", protected(kind="text/html"), ["AUTH-3"]),
@@ -237,7 +241,7 @@ async def test_a_401_without_anything_is_told():
     check(report, ["AUTH-3"])
 
 
-# -- in another dress ------------------------------------------------------------------------------------------
+# -- in another dress ----------------------------------------------------------------------------------------
 
 LOGIN = b"<html><title>Sign in - Lunch</title><form><input type='password'></form></html>"
 DISGUISES = [
@@ -270,7 +274,7 @@ async def test_a_redirect_whose_page_is_a_login_is_told():
     check(report, ["AUTH-10"])
 
 
-# -- credentials that were sent --------------------------------------------------------------------------------
+# -- credentials that were sent ------------------------------------------------------------------------------
 
 
 def token(**claims):
@@ -363,7 +367,7 @@ async def test_a_token_that_nobody_filled_in_is_named():
     assert codes_of(report)[0] == "LAUNCH-6"
 
 
-# -- pages that want to sign in --------------------------------------------------------------------------------
+# -- pages that want to sign in ------------------------------------------------------------------------------
 
 
 async def test_a_page_that_cannot_read_the_refusal_is_told():

@@ -42,7 +42,14 @@ class Listened:
     """
 
     def __init__(
-        self, *, era="now", first="acknowledged", ends_s=None, is_announced=False, is_broken_off=False, **headers
+        self,
+        *,
+        era="now",
+        first="acknowledged",
+        ends_s=None,
+        is_announced=False,
+        is_broken_off=False,
+        **headers,
     ):
         self._era = era
         self._first = first
@@ -143,7 +150,7 @@ async def test_changes_that_are_announced_and_cannot_be_listened_to_are_told():
     assert named == ["SSE-3"], report
 
 
-# -- a stream on which nothing is said -------------------------------------------------------------------------
+# -- a stream on which nothing is said -----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -169,7 +176,7 @@ async def test_a_silent_stream_that_is_cut_is_told_with_its_time(how, codes):
         assert any("held open for 0.8 s" in line for line in check_of(report, "streams").evidence)
 
 
-# -- answers that are streams ----------------------------------------------------------------------------------
+# -- answers that are streams --------------------------------------------------------------------------------
 
 
 def streamed(*pieces, ends=True):
@@ -181,7 +188,7 @@ def streamed(*pieces, ends=True):
         if status != 200 or not content:
             return status, named, content
         handler = headers.raw
-        begin_stream(handler, **{"Mcp-Session-Id": named[name] for name in named if name == "Mcp-Session-Id"})
+        begin_stream(handler)
         for piece in pieces:
             handler.wfile.write(piece.replace(b"ANSWER", content))
             handler.wfile.flush()
@@ -238,7 +245,7 @@ async def test_the_first_event_of_the_older_transport_that_is_held_back_is_told(
     assert "via: 1.1 holder" in report.diagnoses[0].cause
 
 
-# -- GET -------------------------------------------------------------------------------------------------------
+# -- GET -----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

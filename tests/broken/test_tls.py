@@ -167,7 +167,7 @@ async def test_a_redirect_to_plain_http_is_refused(authority):
     assert set(seen) == {"/mcp"}
 
 
-# -- proxies ---------------------------------------------------------------------------------------------------
+# -- proxies -------------------------------------------------------------------------------------------------
 
 URL = "https://mcp.example.net/mcp"
 
@@ -252,9 +252,7 @@ async def test_this_machine_missing_in_no_proxy_is_a_note(monkeypatch):
 
 async def test_the_name_of_this_machine_that_leads_elsewhere_first_is_a_note(monkeypatch):
     def both(host, port, *args, **kwargs):
-        return [
-            (socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, port)) for address in order
-        ]
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, port)) for address in order]
 
     with serving(honest) as root:
         order = ["127.0.0.9", "127.0.0.1"]

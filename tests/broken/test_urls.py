@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from mesero.doctor import examine
-from tests.broken.endpoints import JSON, SESSION, OldTransport, honest, serving
-from tests.broken.test_commands import check, codes_of
+from tests.broken.endpoints import SESSION, OldTransport, honest, serving
+from tests.broken.test_commands import check
 
 QUICK_S = 30.0
 
@@ -167,7 +167,6 @@ def cut_short(method, path, headers, body):
     handler.send_header("Transfer-Encoding", "chunked")
     handler.end_headers()
     handler.wfile.write(b'400\r\n{"jsonrpc": "2.0", "id"')
-    return None
 
 
 def of_kind(kind):
@@ -226,14 +225,22 @@ CASES = [
     ("wall", always(403, b"<html><title>Just a moment...</title>", Content_Type="text/html"), ["HTTP-13"]),
     ("wall by header", always(403, b"", cf_mitigated="challenge"), ["HTTP-13"]),
     ("captcha", always(200, b"<html>Please solve the CAPTCHA", Content_Type="text/html"), ["HTTP-13"]),
-    ("no gzip", always(200, b'{"jsonrpc": "2.0"}', Content_Type="application/json", Content_Encoding="gzip"), ["HTTP-14"]),
+    (
+        "no gzip",
+        always(200, b'{"jsonrpc": "2.0"}', Content_Type="application/json", Content_Encoding="gzip"),
+        ["HTTP-14"],
+    ),
     ("cut short", cut_short, ["HTTP-15"]),
     ("nothing", always(200), ["HTTP-16"]),
     ("202", always(202), ["HTTP-16"]),
     ("204", always(204), ["HTTP-16"]),
     ("text/plain", of_kind("text/plain"), ["HTTP-005"]),
     ("octets", of_kind("application/octet-stream"), ["HTTP-005"]),
-    ("host guard", always(403, b'{"error": "Invalid Host: x"}', Content_Type="application/json"), ["HTTP-18"]),
+    (
+        "host guard",
+        always(403, b'{"error": "Invalid Host: x"}', Content_Type="application/json"),
+        ["HTTP-18"],
+    ),
     ("host guard 400", always(400, b"Invalid host header"), ["HTTP-18"]),
     ("proxy", always(407, b"", Proxy_Authenticate="Basic"), ["NET-6"]),
 ]

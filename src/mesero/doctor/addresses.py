@@ -1,11 +1,15 @@
-"""How far an IP address reaches, and which addresses a URL that a server names may lead to."""
+"""How far an IP address reaches, and where a URL that a server names may lead.
+
+Servers name what they like: what cannot be parsed is empty here, and raises nothing.
+"""
 
 from __future__ import annotations
 
 import ipaddress
+import urllib.parse
 from typing import Final, Literal
 
-__all__ = ["Reach", "may_lead_to", "reach_of"]
+__all__ = ["Reach", "join_url", "may_lead_to", "reach_of", "split_url"]
 
 Reach = Literal["public", "private", "loopback", "special"]
 """``special``: link-local, multicast, reserved: the metadata services of clouds are among them."""
@@ -44,3 +48,23 @@ def may_lead_to(server: Reach, target: Reach) -> bool:
     https://www.rfc-editor.org/rfc/rfc9728#section-7.7
     """
     return target in _ALLOWED[server]
+
+
+def split_url(url: str) -> urllib.parse.SplitResult:
+    """The parts of a URL, all of them empty when it is none."""
+    try:
+        parts = urllib.parse.urlsplit(url)
+        # Both are parsed when they are asked for only.
+        _ = parts.port, parts.hostname
+    except ValueError:
+        return urllib.parse.urlsplit("")
+    return parts
+
+
+def join_url(url: str, location: str) -> str:
+    """Where a redirect leads to, "" when that is nowhere."""
+    try:
+        joined = urllib.parse.urljoin(url, location)
+    except ValueError:
+        return ""
+    return joined if location and split_url(joined).hostname else ""

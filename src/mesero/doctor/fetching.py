@@ -19,7 +19,7 @@ import msgspec
 from aiohttp.http_exceptions import ContentEncodingError
 from yarl import URL
 
-from mesero.doctor.addresses import Reach, may_lead_to, reach_of
+from mesero.doctor.addresses import Reach, may_lead_to, reach_of, split_url
 from mesero.doctor.rawstream import PLAIN_HELLO
 from mesero.eras import MODERN_REVISIONS
 from mesero.errors import UsageError
@@ -34,7 +34,7 @@ __all__ = [
     "Streamed",
     "discover_request",
     "initialize_request",
-    "modern_request",
+    "stateless_request",
 ]
 
 _MAX_BYTES: Final = 65_536
@@ -163,7 +163,7 @@ class Fetcher:
 
         On the server's own origin everything may be asked for.
         """
-        parts, own = urllib.parse.urlsplit(url), urllib.parse.urlsplit(self._server)
+        parts, own = split_url(url), split_url(self._server)
         headers = {"Accept": "application/json"}
         if (parts.scheme, parts.netloc) == (own.scheme, own.netloc):
             return await self.fetch("GET", url, headers=headers)
@@ -182,7 +182,7 @@ class Fetcher:
         return await self._fetch(session, "GET", url, headers, None)
 
     async def _reach_of_server(self) -> Reach:
-        host = urllib.parse.urlsplit(self._server).hostname or ""
+        host = split_url(self._server).hostname or ""
         try:
             async with asyncio.timeout(self._timeout_s):
                 found = await asyncio.get_running_loop().getaddrinfo(host, None)
@@ -204,7 +204,10 @@ class Fetcher:
         seen: dict[str, Any] = {}
         try:
             async with asyncio.timeout(self._timeout_s):
-                await self._read(session, method, url, headers, body, seen, start)
+                opened = session.request(
+                    method, url, headers=headers, data=body, allow_redirects=False, proxy=find_proxy(URL(url))
+                )
+                await _read(opened, seen, start)
         except TimeoutError:
             if "status" not in seen:
                 seen = {"error": f"no answer within {self._timeout_s:g} s", "is_timeout": True}
@@ -216,41 +219,7 @@ class Fetcher:
         return fetched
 
     def _is_limited(self, url: str) -> bool:
-        return (
-            self.limited is not None
-            and urllib.parse.urlsplit(url).netloc == urllib.parse.urlsplit(self.limited.url).netloc
-        )
-
-    async def _read(
-        self,
-        session: aiohttp.ClientSession,
-        method: str,
-        url: str,
-        headers: Mapping[str, str] | None,
-        body: bytes | None,
-        seen: dict[str, Any],
-        start: float,
-    ) -> None:
-        async with session.request(
-            method, url, headers=headers, data=body, allow_redirects=False, proxy=find_proxy(URL(url))
-        ) as response:
-            seen["head_s"] = round(time.monotonic() - start, 3)
-            seen["status"] = response.status
-            seen["headers"] = _joined(response.headers)
-            seen["body"] = b""
-            is_stream = response.headers.get("content-type", "").startswith("text/event-stream")
-            deadline = asyncio.timeout(None)
-            try:
-                async with deadline:
-                    while len(seen["body"]) < _MAX_BYTES and (data := await response.content.readany()):
-                        seen["body"] += data
-                        if is_stream and (b'"jsonrpc"' in seen["body"] or b"endpoint" in seen["body"]):
-                            return
-                        if is_stream and deadline.when() is None:
-                            deadline.reschedule(asyncio.get_running_loop().time() + _STREAM_S)
-            except TimeoutError:
-                if not deadline.expired():
-                    raise
+        return self.limited is not None and split_url(url).netloc == split_url(self.limited.url).netloc
 
     async def hold(
         self,
@@ -286,9 +255,7 @@ class Fetcher:
             ):
                 named = _joined(response.headers)
                 head_s = round(time.monotonic() - start, 3)
-                head = Fetched(
-                    method=method, url=url, status=response.status, headers=named, head_s=head_s
-                )
+                head = Fetched(method=method, url=url, status=response.status, headers=named, head_s=head_s)
                 if is_head_enough and head.kind == "text/event-stream":
                     return Streamed(head=head, end_s=head_s)
                 while data := await response.content.readany():
@@ -304,6 +271,28 @@ class Fetcher:
             if not head.status:
                 head = Fetched(method=method, url=url, error=_reason_of(error))
         return Streamed(head=head, pieces=tuple(pieces), end=end, end_s=round(time.monotonic() - start, 3))
+
+
+async def _read(opened: Any, seen: dict[str, Any], start: float) -> None:
+    """Read an answer into ``seen``: of a page the beginning, of a stream up to its first message."""
+    async with opened as response:
+        seen["head_s"] = round(time.monotonic() - start, 3)
+        seen["status"] = response.status
+        seen["headers"] = _joined(response.headers)
+        seen["body"] = b""
+        is_stream = seen["headers"].get("content-type", "").startswith("text/event-stream")
+        deadline = asyncio.timeout(None)
+        try:
+            async with deadline:
+                while len(seen["body"]) < _MAX_BYTES and (data := await response.content.readany()):
+                    seen["body"] += data
+                    if is_stream and (b'"jsonrpc"' in seen["body"] or b"endpoint" in seen["body"]):
+                        return
+                    if is_stream and deadline.when() is None:
+                        deadline.reschedule(asyncio.get_running_loop().time() + _STREAM_S)
+        except TimeoutError:
+            if not deadline.expired():
+                raise
 
 
 class _GuardedResolver(aiohttp.ThreadedResolver):
@@ -377,7 +366,7 @@ def _reason_of(error: Exception) -> str:
     return text if text.startswith("not asked") else str(error) or text
 
 
-def modern_request(method: str, id_: int = 1, **params: Any) -> tuple[dict[str, str], bytes]:
+def stateless_request(method: str, id_: int = 1, **params: Any) -> tuple[dict[str, str], bytes]:
     """The headers and the body of a request of the newer era."""
     revision = MODERN_REVISIONS[0]
     meta = {PROTOCOL_VERSION_KEY: revision, CLIENT_CAPABILITIES_KEY: {}}
@@ -388,7 +377,7 @@ def modern_request(method: str, id_: int = 1, **params: Any) -> tuple[dict[str, 
 
 def discover_request() -> tuple[dict[str, str], bytes]:
     """The headers and the body of ``server/discover``."""
-    return modern_request("server/discover")
+    return stateless_request("server/discover")
 
 
 def initialize_request() -> tuple[dict[str, str], bytes]:

@@ -51,8 +51,7 @@ def secrets_of_url(url: str) -> list[str]:
     """What of a URL is not shown: a password, and every value of its query that is long enough to be one."""
     parts = urlsplit(url)
     found = [parts.password or "", unquote(parts.password or "")]
-    for pair in parts.query.split("&"):
-        found.append(pair.partition("=")[2])
+    found += [pair.partition("=")[2] for pair in parts.query.split("&")]
     found += [value for _, value in parse_qsl(parts.query)]
     return [each for each in found if len(each) >= _MIN_SECRET]
 
@@ -108,7 +107,6 @@ class RemoteExamination:
                 await self._look_for_stream(fetcher, seen)
                 return
             await self._visit(fetcher, seen)
-            check_limits(sheet, self._recording.lines, fetcher.limited)
 
     def _may_be_asked(self) -> bool:
         """Whether the client takes the URL; else a diagnosis says why not."""
@@ -181,12 +179,16 @@ class RemoteExamination:
         if watch_s <= 0 or isinstance(way, str):
             await check_more(self.sheet, visit, self._limits)
             return None
-        async with asyncio.TaskGroup() as tasks:
-            holding = tasks.create_task(
-                fetcher.hold(way.method, self._url, headers=way.headers, body=way.body, for_s=watch_s)
-            )
+        holding = asyncio.get_running_loop().create_task(
+            fetcher.hold(way.method, self._url, headers=way.headers, body=way.body, for_s=watch_s)
+        )
+        try:
             await check_more(self.sheet, visit, self._limits)
-        return holding.result()
+            return await holding
+        finally:
+            if not holding.done():
+                holding.cancel()
+                await asyncio.wait({holding})
 
     async def _look_behind(
         self,
@@ -217,19 +219,8 @@ class RemoteExamination:
         sheet = self.sheet
         if sheet.is_broken:
             return
-        if seen.status in (404, 405):
-            await self._look_for_stream(fetcher, seen)
-        loss = find_loss(self._recording.lines)
-        if loss is not None and not sheet.is_broken:
-            if loss.good <= 1:
-                sheet.diagnose(
-                    "SESSION-2",
-                    f"initialize gave a session id, and the next request got {loss.status} for it",
-                )
-            else:
-                await check_sessions(sheet, fetcher, self._url, self._headers, loss=loss)
-        check_limits(sheet, self._recording.lines, fetcher.limited, is_connected=False)
-        if sheet.is_broken:
+        await self._look_closer(fetcher, seen)
+        if any(each.severity == "broken" for each in sheet.diagnoses):
             return
         judgement = judge(self._recording.lines, is_connected=False)
         found = [*judgement.causes, *judgement.faults]
@@ -238,6 +229,19 @@ class RemoteExamination:
         elif visit.error is not None:
             error = visit.error
             sheet.diagnose("CONNECT-1", error.what, blame=error.blame, fix=error.fix)
+
+    async def _look_closer(self, fetcher: Fetcher, seen: Fetched) -> None:
+        """What only the whole of the attempt shows, or one more request: streams, sessions, limits."""
+        sheet, lines = self.sheet, self._recording.lines
+        if seen.status in (404, 405):
+            await self._look_for_stream(fetcher, seen)
+        loss = find_loss(lines)
+        if loss is not None and loss.good > 1:
+            await check_sessions(sheet, fetcher, self._url, self._headers, loss=loss)
+        elif loss is not None:
+            said = f"initialize gave a session id, and the next request got {loss.status} for it"
+            sheet.diagnose("SESSION-2", said)
+        check_limits(sheet, lines, fetcher.limited, is_connected=False)
 
     async def _is_silent_to_all(self, fetcher: Fetcher) -> bool:
         """Whether ``initialize`` is not answered either: the client would wait as long, and learn no more."""

@@ -6,14 +6,14 @@ https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization
 from __future__ import annotations
 
 import time
-import urllib.parse
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 import msgspec
 
+from mesero.doctor.addresses import split_url
 from mesero.doctor.checks.challenges import Challenge, find_bearer, parse_challenges
-from mesero.doctor.checks.issuers import Issuer, look_at_issuer
+from mesero.doctor.checks.issuers import Places, look_at_issuer
 from mesero.doctor.checks.metadata import (
     difference,
     is_parent,
@@ -31,7 +31,6 @@ from mesero.doctor.sheet import OpenCheck, Sheet
 __all__ = ["check_authorization"]
 
 _MAX_ISSUERS: Final = 4
-_MAX_REDIRECTS: Final = 2
 
 
 class _Found(msgspec.Struct, frozen=True):
@@ -71,14 +70,15 @@ async def check_authorization(
             check.skip("403 without a challenge")
             return
         _tell_challenges(check, seen, challenges)
-        found = await _find_resource(check, fetcher, seen, bearer)
+        places = Places(check, fetcher)
+        found = await _find_resource(places, seen, bearer)
         if is_disguised:
             check.warn("the server wants the user to sign in, and says so in another way than with 401")
         elif sent:
             check.fail(f"{seen.status} in spite of {', '.join(sent)}")
-            diagnose_token(sheet, seen, headers, bearer, found.document, clock())
+            diagnose_token(sheet, seen, headers, bearer, resource=found.document, now_s=clock())
         else:
-            await _diagnose_way_in(sheet, check, fetcher, seen, challenges, found)
+            await _diagnose_way_in(sheet, places, seen, challenges, found)
 
 
 def _tell_challenges(check: OpenCheck, seen: Fetched, challenges: list[Challenge]) -> None:
@@ -89,65 +89,41 @@ def _tell_challenges(check: OpenCheck, seen: Fetched, challenges: list[Challenge
         check.say(f"{seen.status} asks for {each.scheme}" + (f": {said}" if said else ""))
 
 
-async def _ask(check: OpenCheck, fetcher: Fetcher, place: str) -> Fetched:
-    """One place, and where it redirects to; each is a line of the table."""
-    seen = await fetcher.fetch_named(place)
-    for _ in range(_MAX_REDIRECTS):
-        location = seen.headers.get("location", "")
-        if not 300 <= seen.status < 400 or not location:
-            break
-        check.say(f"{seen}, to {location}")
-        seen = await fetcher.fetch_named(urllib.parse.urljoin(seen.url, location))
-    reading = reading_of(seen)
-    if reading:
-        check.say(f"{seen}: {reading}")
-    elif seen.find_document() is None:
-        check.say(str(seen))
-    return seen
-
-
-async def _find_resource(
-    check: OpenCheck, fetcher: Fetcher, seen: Fetched, bearer: Challenge | None
-) -> _Found:
+async def _find_resource(places: Places, seen: Fetched, bearer: Challenge | None) -> _Found:
     """Ask every place; the first that has a document counts, as it does for clients."""
-    named = bearer.get("resource_metadata") if bearer is not None else ""
-    places = [*([named] if named else []), *resource_places_of(seen.url)]
+    named = bearer.parameter("resource_metadata") if bearer is not None else ""
+    wanted = [*([named] if named else []), *resource_places_of(seen.url)]
     found = _Found()
     rows: list[Fetched] = []
-    for place in dict.fromkeys(places):
-        row = await _ask(check, fetcher, place)
+    for place in dict.fromkeys(wanted):
+        row = await places.ask(place)
         rows.append(row)
         document = row.find_document()
         if document is None:
             continue
         resource = document.get("resource")
         apart = difference(resource, seen.url)
-        check.say(f"{row}: resource {resource!r} " + (f"≠ URL ({apart})" if apart else "= URL"))
+        places.check.say(f"{row}: resource {resource!r} " + (f"≠ URL ({apart})" if apart else "= URL"))
         if found.document is None:
             found = _Found(place, document)
     return msgspec.structs.replace(found, rows=tuple(rows))
 
 
 async def _diagnose_way_in(
-    sheet: Sheet,
-    check: OpenCheck,
-    fetcher: Fetcher,
-    seen: Fetched,
-    challenges: list[Challenge],
-    found: _Found,
+    sheet: Sheet, places: Places, seen: Fetched, challenges: list[Challenge], found: _Found
 ) -> None:
-    bearer = find_bearer(challenges)
-    named = bearer.get("resource_metadata") if bearer is not None else ""
+    check, bearer = places.check, find_bearer(challenges)
+    named = bearer.parameter("resource_metadata") if bearer is not None else ""
     if found.document is None:
-        await _diagnose_nowhere(sheet, check, fetcher, seen, challenges, found)
+        await _diagnose_nowhere(sheet, places, seen, challenges, found)
         return
     check.fail("the server wants the user to sign in")
     if not named:
         # https://modelcontextprotocol.io/specification/2025-06-18/basic/authorization#authorization-server-location
         sheet.diagnose(
             "AUTH-4",
-            f"the 401 has no resource_metadata, and clients of 2025-06-18 look nowhere else; the metadata is at "
-            f"{found.place}",
+            "the 401 has no resource_metadata, and clients of 2025-06-18 look nowhere else; the metadata "
+            f"is at {found.place}",
             fix=f'WWW-Authenticate: Bearer resource_metadata="{found.place}"',
             severity="degraded",
         )
@@ -164,16 +140,14 @@ async def _diagnose_way_in(
         # "The Protected Resource Metadata document returned by the MCP server MUST include the
         # authorization_servers field containing at least one authorization server."
         sheet.diagnose("AUTH-15", f"the document at {found.place} has no authorization_servers")
-    await _look_at_issuers(sheet, check, fetcher, issuers[:_MAX_ISSUERS])
+    await _look_at_issuers(sheet, places, issuers[:_MAX_ISSUERS])
     scopes = _scopes_to_ask(check, bearer, found.document)
     by = f" with {' or '.join(issuers[:_MAX_ISSUERS])}" if issuers else ""
     asking = f", and ask for the scopes {' '.join(scopes)}" if scopes else ""
     sheet.diagnose("AUTH-1", f"no credentials were sent; sign in{by}{asking}", evidence=check.evidence)
 
 
-def _scopes_to_ask(
-    check: OpenCheck, bearer: Challenge | None, document: dict[str, Any]
-) -> tuple[str, ...]:
+def _scopes_to_ask(check: OpenCheck, bearer: Challenge | None, document: dict[str, Any]) -> tuple[str, ...]:
     """What a client has to ask for: the challenge decides, else everything that is supported.
 
     https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization#scope-selection-strategy
@@ -208,14 +182,10 @@ def _diagnose_resource(sheet: Sheet, found: _Found, url: str) -> None:
 
 
 async def _diagnose_nowhere(
-    sheet: Sheet,
-    check: OpenCheck,
-    fetcher: Fetcher,
-    seen: Fetched,
-    challenges: list[Challenge],
-    found: _Found,
+    sheet: Sheet, places: Places, seen: Fetched, challenges: list[Challenge], found: _Found
 ) -> None:
     """There is no metadata of the resource where clients look: is it elsewhere, or of an older kind?"""
+    check = places.check
     check.fail("no metadata of the resource")
     refused = [row for row in found.rows if row.error.startswith("not asked")]
     if refused:
@@ -231,19 +201,21 @@ async def _diagnose_nowhere(
         )
         return
     wanted = resource_places_of(seen.url)[0]
-    odd = [await _ask(check, fetcher, place) for place in odd_resource_places_of(seen.url)]
+    odd = [await places.ask(place) for place in odd_resource_places_of(seen.url)]
     misplaced = [each.url for each in odd if each.find_document() is not None]
-    old = [await _ask(check, fetcher, each) for each in issuer_places_of(_origin_of(seen.url))]
+    old = [await places.ask(each) for each in issuer_places_of(_origin_of(seen.url))]
     older = [each.url for each in old if each.find_document() is not None]
-    places = ", ".join(each.url for each in found.rows)
+    asked = ", ".join(each.url for each in found.rows)
     pages = [each.url for each in found.rows if reading_of(each)]
-    why = f"{seen}, and no metadata at {places}"
+    why = f"{seen}, and no metadata at {asked}"
     fix = ""
     if misplaced:
         why += f"; it is at {misplaced[0]}, where no client looks"
         fix = f"Server: serve it at {wanted}. The path comes last: it is inserted, not appended."
     elif older:
-        why += f"; only that of an authorization server is there ({older[0]}), where clients of 2025-03-26 look"
+        why += (
+            f"; only that of an authorization server is there ({older[0]}), where clients of 2025-03-26 look"
+        )
         fix = f"Server: serve a document with resource and authorization_servers at {wanted}."
     elif pages:
         why += f"; {pages[0]} is answered with a page, as every path there may be"
@@ -251,14 +223,12 @@ async def _diagnose_nowhere(
 
 
 def _origin_of(url: str) -> str:
-    parts = urllib.parse.urlsplit(url)
+    parts = split_url(url)
     return f"{parts.scheme}://{parts.netloc}"
 
 
-async def _look_at_issuers(sheet: Sheet, check: OpenCheck, fetcher: Fetcher, issuers: list[str]) -> None:
-    looked: list[Issuer] = []
-    for each in issuers:
-        looked.append(await look_at_issuer(check, fetcher, each, _ask))
+async def _look_at_issuers(sheet: Sheet, places: Places, issuers: list[str]) -> None:
+    looked = [await look_at_issuer(places, each) for each in issuers]
     # One that can be used is enough: then what is wrong with the others is no more than a pity.
     is_one_good = any(each.is_usable for each in looked)
     for one in looked:
@@ -269,5 +239,5 @@ async def _look_at_issuers(sheet: Sheet, check: OpenCheck, fetcher: Fetcher, iss
                 problem.cause,
                 fix=problem.fix,
                 severity="degraded" if is_less else problem.severity,
-                evidence=check.evidence,
+                evidence=places.check.evidence,
             )

@@ -189,15 +189,16 @@ def _diagnose_certificate(
     elif lost:
         sheet.diagnose("TLS-8", f"{lost}; the certificate of {host}{by}, is not trusted")
     else:
-        _diagnose_authority(sheet, host, seen, by, f"{reason}", code)
+        _diagnose_authority(sheet, host, seen, reason, code=code)
 
 
-def _diagnose_authority(sheet: Sheet, host: str, seen: _Seen, by: str, reason: str, code: int) -> None:
+def _diagnose_authority(sheet: Sheet, host: str, seen: _Seen, reason: str, *, code: int) -> None:
+    by = f", issued by {seen.issuer!r}" if seen.issuer else ""
     if _INTERCEPTORS.search(seen.issuer):
         sheet.diagnose(
             "TLS-1",
-            f"the certificate of {host}{by}, is not trusted here: by that name it is a proxy or a scanner that "
-            f"puts its own in place of the server's",
+            f"the certificate of {host}{by}, is not trusted here: by that name it is a proxy or a scanner "
+            "that puts its own in place of the server's",
             fix=(
                 f"Export the root certificate of {seen.issuer} from the system's store, append it to a copy "
                 "of the usual ones, and set SSL_CERT_FILE to that file. Do not switch checks off."
@@ -257,9 +258,7 @@ def _read(raw: bytes) -> _Seen:
         names = [str(each.value) for each in found]
     with contextlib.suppress(x509.ExtensionNotFound):
         access = certificate.extensions.get_extension_for_class(x509.AuthorityInformationAccess).value
-        has_address = any(
-            each.access_method == AuthorityInformationAccessOID.CA_ISSUERS for each in access
-        )
+        has_address = any(each.access_method == AuthorityInformationAccessOID.CA_ISSUERS for each in access)
     issuer = certificate.issuer
     named = issuer.get_attributes_for_oid(NameOID.ORGANIZATION_NAME) or issuer.get_attributes_for_oid(
         NameOID.COMMON_NAME

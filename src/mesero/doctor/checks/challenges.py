@@ -13,7 +13,7 @@ import msgspec
 __all__ = ["Challenge", "find_bearer", "parse_challenges"]
 
 _TOKEN: Final = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"  # noqa: S105 - a word of the grammar, no secret
-_PARAMETER: Final = re.compile(rf'\s*({_TOKEN})\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s",]+))\s*(?:,|$)')
+_PARAMETER: Final = re.compile(rf'\s*({_TOKEN})\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s",=][^\s",]*))\s*(?:,|$)')
 _SCHEME: Final = re.compile(rf"\s*,*\s*({_TOKEN})(?:\s+|\s*,|$)")
 _SECRET68: Final = re.compile(r"\s*([A-Za-z0-9._~+/-]+=*)\s*(?:,|$)")
 
@@ -24,14 +24,14 @@ class Challenge(msgspec.Struct, frozen=True):
     scheme: str
     parameters: dict[str, str] = {}
 
-    def get(self, name: str) -> str:
+    def parameter(self, name: str) -> str:
         """A parameter, or ""."""
         return self.parameters.get(name, "")
 
     @property
     def scopes(self) -> tuple[str, ...]:
         """The scopes that are asked for."""
-        return tuple(self.get("scope").split())
+        return tuple(self.parameter("scope").split())
 
 
 def parse_challenges(value: str) -> list[Challenge]:

@@ -10,6 +10,7 @@ import urllib.parse
 from collections.abc import Mapping
 from typing import Final
 
+from mesero.doctor.addresses import split_url
 from mesero.doctor.checks.certificates import speaks_tls
 from mesero.doctor.checks.pages import find_login, find_title, find_wall, guards_host, quote
 from mesero.doctor.checks.redirects import diagnose_redirect
@@ -98,12 +99,12 @@ async def _diagnose_way(sheet: Sheet, seen: Fetched) -> bool:
 async def _diagnose_answer(sheet: Sheet, fetcher: Fetcher, seen: Fetched) -> None:
     """What somebody answered that a client cannot use."""
     if guards_host(seen):
-        host = urllib.parse.urlsplit(seen.url).netloc
+        host = split_url(seen.url).netloc
         sheet.diagnose("HTTP-18", f"{seen}{quote(seen)}; the name that it was called by is {host}")
         return
-    if seen.status in (404, 405) or seen.kind == "text/html":
-        if await _diagnose_neighbour(sheet, fetcher, seen):
-            return
+    may_be_beside = seen.status in (404, 405) or seen.kind == "text/html"
+    if may_be_beside and await _diagnose_neighbour(sheet, fetcher, seen):
+        return
     login = find_login(seen)
     if login:
         sheet.diagnose("AUTH-10", f"{seen}, and {login}")
@@ -125,14 +126,14 @@ async def _diagnose_neighbour(sheet: Sheet, fetcher: Fetcher, seen: Fetched) -> 
         check.say(str(found))
     sheet.diagnose(
         "HTTP-3",
-        f"{seen}, while {found.url} answers with MCP",
+        f"{seen}, while {found.url} answers with {'MCP' if found.status != 401 else '401, as MCP would'}",
         fix=f'"url": "{found.url}"' + (', "type": "sse"' if found.is_old_stream else ""),
     )
     return True
 
 
 async def _speaks_tls(url: str) -> bool:
-    parts = urllib.parse.urlsplit(url)
+    parts = split_url(url)
     host, port = parts.hostname or "", parts.port or 80
     if parts.scheme != "http":
         return False
@@ -141,7 +142,7 @@ async def _speaks_tls(url: str) -> bool:
 
 async def find_neighbour(fetcher: Fetcher, url: str) -> Fetched | None:
     """What speaks MCP at one of the usual paths of the same server, or None. No credentials go there."""
-    parts = urllib.parse.urlsplit(url)
+    parts = split_url(url)
     own, body = discover_request()
     for path in _NEIGHBOURS:
         if path == parts.path:
@@ -149,7 +150,8 @@ async def find_neighbour(fetcher: Fetcher, url: str) -> Fetched | None:
         beside = urllib.parse.urlunsplit((parts.scheme, parts.netloc, path, "", ""))
         if path != "/sse":
             seen = await fetcher.fetch("POST", beside, headers=own, body=body)
-            if seen.is_mcp:
+            # What asks for a token there, and not here, is most likely it, too.
+            if seen.is_mcp or (seen.status == 401 and "www-authenticate" in seen.headers):
                 return seen
         if path in ("/sse", "/"):
             seen = await fetcher.fetch("GET", beside, headers={"Accept": POST_HEADERS["Accept"]})

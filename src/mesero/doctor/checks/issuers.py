@@ -5,16 +5,15 @@ https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization/aut
 
 from __future__ import annotations
 
-import urllib.parse
-from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
 import msgspec
 
+from mesero.doctor.addresses import join_url, split_url
 from mesero.doctor.checks.metadata import (
     difference,
+    first_issuer_place_of,
     issuer_places_of,
-    legacy_issuer_place_of,
     odd_issuer_places_of,
     reading_of,
     strings_in,
@@ -24,12 +23,37 @@ from mesero.doctor.report import Severity
 from mesero.doctor.sheet import OpenCheck
 from mesero.transports.http_addresses import is_loopback
 
-__all__ = ["Ask", "Issuer", "Problem", "look_at_issuer"]
+__all__ = ["Issuer", "Places", "Problem", "look_at_issuer"]
 
-Ask = Callable[[OpenCheck, Fetcher, str], Awaitable[Fetched]]
-"""Asks one place, and adds a line to the table."""
-
+_MAX_REDIRECTS: Final = 2
 _ENDPOINTS: Final = ("authorization_endpoint", "token_endpoint", "registration_endpoint")
+
+
+class Places:
+    """The table of every place that was asked: a line for each, in the evidence of a check.
+
+    Args:
+        check: Takes the lines.
+        fetcher: Sends the requests, without credentials.
+    """
+
+    def __init__(self, check: OpenCheck, fetcher: Fetcher) -> None:
+        self.check = check
+        self._fetcher = fetcher
+
+    async def ask(self, place: str) -> Fetched:
+        """Ask one place, and where it redirects to. What is a document gets its line when it was compared."""
+        seen = await self._fetcher.fetch_named(place)
+        for _ in range(_MAX_REDIRECTS):
+            location = seen.headers.get("location", "")
+            if not 300 <= seen.status < 400 or not location:
+                break
+            self.check.say(f"{seen}, to {location}")
+            seen = await self._fetcher.fetch_named(join_url(seen.url, location))
+        if seen.find_document() is None:
+            reading = reading_of(seen)
+            self.check.say(f"{seen}: {reading}" if reading else str(seen))
+        return seen
 
 
 class Problem(msgspec.Struct, frozen=True):
@@ -53,51 +77,47 @@ class Issuer(msgspec.Struct, frozen=True):
         return all(each.severity in ("note", "degraded") for each in self.problems)
 
 
-async def look_at_issuer(check: OpenCheck, fetcher: Fetcher, issuer: str, ask: Ask) -> Issuer:
+async def look_at_issuer(places: Places, issuer: str) -> Issuer:
     """Look for its metadata at every place, and judge it.
 
     Args:
-        check: Takes the table.
-        fetcher: Sends the requests, without credentials.
+        places: The table.
         issuer: As the resource names it.
-        ask: Asks one place.
     """
     rows: list[Fetched] = []
     first: tuple[str, dict[str, Any]] | None = None
     for place in issuer_places_of(issuer):
-        row = await ask(check, fetcher, place)
+        row = await places.ask(place)
         rows.append(row)
         document = row.find_document()
         if document is None:
             continue
         apart = difference(document.get("issuer"), issuer)
         compared = f"≠ {issuer!r} ({apart})" if apart else "as the resource names it"
-        check.say(f"{row}: issuer {document.get('issuer')!r} {compared}")
+        places.check.say(f"{row}: issuer {document.get('issuer')!r} {compared}")
         first = first or (place, document)
     if first is None:
-        return Issuer(issuer, (await _miss(check, fetcher, issuer, rows, ask),))
-    return Issuer(issuer, tuple(_judge(check, issuer, *first)))
+        return Issuer(issuer, (await _miss(places, issuer, rows),))
+    return Issuer(issuer, tuple(_judge(places.check, issuer, *first)))
 
 
-async def _miss(
-    check: OpenCheck, fetcher: Fetcher, issuer: str, rows: list[Fetched], ask: Ask
-) -> Problem:
+async def _miss(places: Places, issuer: str, rows: list[Fetched]) -> Problem:
     """No metadata where clients look: why?"""
     refused = [row for row in rows if row.error.startswith("not asked")]
     if refused:
         code = "AUTH-14" if "plain HTTP" in refused[0].error else "AUTH-16"
         return Problem(code, f"the metadata names {issuer}: {refused[0].error}")
-    wanted = legacy_issuer_place_of(issuer)
+    wanted = first_issuer_place_of(issuer)
     misplaced = [
         row.url
         for place in odd_issuer_places_of(issuer)
-        if (row := await ask(check, fetcher, place)).find_document() is not None
+        if (row := await places.ask(place)).find_document() is not None
     ]
     if misplaced:
         return Problem(
             "AUTH-8",
-            f"no metadata of {issuer} at {', '.join(row.url for row in rows)}; it is at {misplaced[0]}, where "
-            "no client looks",
+            f"no metadata of {issuer} at {', '.join(row.url for row in rows)}; "
+            f"it is at {misplaced[0]}, where no client looks",
             fix=f"Serve the same document at {wanted}.",
         )
     pages = [f"{row.url} is answered with {reading_of(row)}" for row in rows if reading_of(row)]
@@ -114,7 +134,8 @@ def _judge(check: OpenCheck, issuer: str, place: str, document: dict[str, Any]) 
         problems.append(
             Problem(
                 "AUTH-6",
-                f"the resource names {issuer!r}, the document at {place} says {document.get('issuer')!r}: {apart}",
+                f"the resource names {issuer!r}, the document at {place} says "
+                f"{document.get('issuer')!r}: {apart}",
             )
         )
     problems += _judge_pkce(issuer, place, document)
@@ -123,12 +144,13 @@ def _judge(check: OpenCheck, issuer: str, place: str, document: dict[str, Any]) 
     iss = document.get("authorization_response_iss_parameter_supported") is True
     # https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization#authorization-response-validation
     check.say(f"iss in authorization responses: {'announced' if iss else 'not announced'}")
-    wanted = legacy_issuer_place_of(issuer)
+    wanted = first_issuer_place_of(issuer)
     if place != wanted:
         problems.append(
             Problem(
                 "AUTH-12",
-                f"{wanted} has no metadata, {place} has: clients of 2025-06-18 and before ask for the first alone",
+                f"{wanted} has no metadata, {place} has: clients of 2025-06-18 and before ask for the "
+                "first alone",
                 fix=f"Serve the same document at {wanted}, too.",
                 severity="note",
             )
@@ -163,7 +185,7 @@ def _judge_schemes(issuer: str, document: dict[str, Any]) -> list[Problem]:
     for name, value in named.items():
         if not isinstance(value, str):
             continue
-        parts = urllib.parse.urlsplit(value)
+        parts = split_url(value)
         if parts.scheme == "http" and not is_loopback(parts.hostname or ""):
             plain.append(f"{name} is {value}")
     return [Problem("AUTH-14", "; ".join(plain))] if plain else []

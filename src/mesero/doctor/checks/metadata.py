@@ -5,16 +5,16 @@ https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization/aut
 
 from __future__ import annotations
 
-import urllib.parse
 from typing import Any, Final
 
+from mesero.doctor.addresses import split_url
 from mesero.doctor.fetching import Fetched
 
 __all__ = [
     "difference",
+    "first_issuer_place_of",
     "is_parent",
     "issuer_places_of",
-    "legacy_issuer_place_of",
     "odd_issuer_places_of",
     "odd_resource_places_of",
     "reading_of",
@@ -28,7 +28,7 @@ _OPENID: Final = "/.well-known/openid-configuration"
 
 
 def _root_and_path(url: str) -> tuple[str, str]:
-    parts = urllib.parse.urlsplit(url)
+    parts = split_url(url)
     return f"{parts.scheme}://{parts.netloc}", parts.path.rstrip("/")
 
 
@@ -57,8 +57,8 @@ def issuer_places_of(issuer: str) -> list[str]:
     return [*places, f"{root}{path}{_OPENID}"] if path else places
 
 
-def legacy_issuer_place_of(issuer: str) -> str:
-    """The one place where clients of 2025-06-18 and before look."""
+def first_issuer_place_of(issuer: str) -> str:
+    """The place that clients ask first; those of 2025-06-18 and before ask it alone."""
     return issuer_places_of(issuer)[0]
 
 
@@ -97,7 +97,7 @@ def difference(one: object, other: str) -> str:
     (root, path), (other_root, other_path) = _root_and_path(one), _root_and_path(other)
     if one.lower() == other.lower():
         what = "only upper and lower case differ"
-    elif urllib.parse.urlsplit(one).hostname != urllib.parse.urlsplit(other).hostname:
+    elif split_url(one).hostname != split_url(other).hostname:
         what = "the hosts differ"
     elif root != other_root:
         what = "scheme or port differ"

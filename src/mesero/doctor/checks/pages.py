@@ -13,7 +13,9 @@ from mesero.doctor.fetching import Fetched
 __all__ = ["find_login", "find_title", "find_wall", "guards_host", "quote"]
 
 _TITLE: Final = re.compile(rb"<title[^>]*>(.*?)</title>", re.DOTALL | re.IGNORECASE)
-_LOGIN_TITLE: Final = re.compile(r"sign[ -]?in|log[ -]?in|log[ -]?on|authenticat|single sign|sso\b", re.IGNORECASE)
+_LOGIN_TITLE: Final = re.compile(
+    r"sign[ -]?in|log[ -]?in|log[ -]?on|authenticat|single sign|sso\b", re.IGNORECASE
+)
 _PASSWORD_FIELD: Final = re.compile(rb"<input[^>]+type=[\"']?password", re.IGNORECASE)
 _LOGIN_PLACE: Final = re.compile(
     r"^https?://(?:login|signin|sso|auth|accounts?|id|idp|identity)\.|"
@@ -22,7 +24,8 @@ _LOGIN_PLACE: Final = re.compile(
 )
 _UNAUTHORIZED: Final = re.compile(
     rb"unauthori[sz]ed|not authenticated|unauthenticated|authentication (?:is )?required|"
-    rb"(?:invalid|missing|no|expired) (?:\w+ )?(?:api[ _-]?key|access token|bearer token|credentials|token)\b|"
+    rb"(?:invalid|missing|no|expired) (?:\w+ )?"
+    rb"(?:api[ _-]?key|access token|bearer token|credentials|token)\b|"
     rb"(?:please |must |need to )(?:log|sign) ?in",
     re.IGNORECASE,
 )
@@ -32,7 +35,10 @@ _WALL: Final = re.compile(
     re.IGNORECASE,
 )
 _WALL_HEADERS: Final = ("cf-mitigated", "x-datadome", "x-sucuri-block", "x-amzn-waf-action")
-_HOST_GUARD: Final = re.compile(rb"(?:invalid|untrusted|disallowed|forbidden|bad) host|host (?:header )?(?:is )?not allowed", re.IGNORECASE)
+_HOST_GUARD: Final = re.compile(
+    rb"(?:invalid|untrusted|disallowed|forbidden|bad) host|host (?:header )?(?:is )?not allowed",
+    re.IGNORECASE,
+)
 _HTML: Final = ("text/html", "application/xhtml+xml")
 
 

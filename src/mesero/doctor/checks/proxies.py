@@ -24,7 +24,6 @@ __all__ = ["Streams", "Tunnel", "check_proxy"]
 
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
-_MAX_HEAD_BYTES: Final = 16_384
 _FOR_THIS_MACHINE: Final = "NO_PROXY=localhost,127.0.0.1,::1"
 
 
@@ -78,7 +77,7 @@ async def check_proxy(sheet: Sheet, url: str, *, timeout_s: float) -> Tunnel:
         if parts.scheme != "https" or proxy.scheme != "http":
             check.say("what it says of this host shows in its answers alone")
             return Tunnel(True, shown, None)
-        is_usable = await _ask(sheet, check, proxy, host, port, timeout_s)
+        is_usable = await _ask(sheet, check, proxy, host, port, timeout_s=timeout_s)
         return Tunnel(is_usable, shown, lambda: _open_through(proxy, host, port))
 
 
@@ -98,15 +97,15 @@ def _tell_straight(sheet: Sheet, check: OpenCheck, scheme: str, host: str) -> No
         )
 
 
-async def _ask(sheet: Sheet, check: OpenCheck, proxy: URL, host: str, port: int, timeout_s: float) -> bool:
+async def _ask(sheet: Sheet, check: OpenCheck, proxy: URL, host: str, port: int, *, timeout_s: float) -> bool:
     """Whether the proxy opens a way to the host."""
     try:
         async with asyncio.timeout(timeout_s):
             (_, writer), said = await _ask_for(proxy, host, port)
         writer.transport.abort()
-    except (OSError, TimeoutError, EOFError, ValueError) as error:
+    except (OSError, TimeoutError, EOFError) as error:
         said = f"nothing ({_reason_of(error, timeout_s)})"
-    status = said.split(" ")[1] if said.startswith("HTTP/") and " " in said else ""
+    status = _status_in(said)
     if status.startswith("2"):
         check.say(f"it opens a way to {host} port {port}")
         return True
@@ -125,6 +124,11 @@ async def _ask(sheet: Sheet, check: OpenCheck, proxy: URL, host: str, port: int,
     return False
 
 
+def _status_in(said: str) -> str:
+    """The status in the first line of an answer, or ""."""
+    return said.split(" ")[1] if said.startswith("HTTP/") and " " in said else ""
+
+
 def _is_inner(host: str) -> bool:
     """Whether a host is one that a proxy to the outside world can hardly reach."""
     from mesero.doctor.addresses import reach_of
@@ -137,7 +141,7 @@ def _is_inner(host: str) -> bool:
 
 async def _open_through(proxy: URL, host: str, port: int) -> Streams:
     streams, said = await _ask_for(proxy, host, port)
-    if not said.split(" ")[1].startswith("2"):
+    if not _status_in(said).startswith("2"):
         streams[1].transport.abort()
         raise ConnectionError(f"the proxy answered {said.partition(' ')[2]}")
     return streams
@@ -154,9 +158,10 @@ async def _ask_for(proxy: URL, host: str, port: int) -> tuple[Streams, str]:
             lines.append(f"Proxy-Authorization: Basic {pair}")
         writer.write("\r\n".join([*lines, "", ""]).encode())
         head = await reader.readuntil(b"\r\n\r\n")
-        if len(head) > _MAX_HEAD_BYTES:
-            raise ValueError("its answer has no end")
         status = head.partition(b"\r\n")[0].decode("latin-1")
+    except asyncio.LimitOverrunError:
+        writer.transport.abort()
+        raise ConnectionError("its answer has no end") from None
     except BaseException:
         writer.transport.abort()
         raise

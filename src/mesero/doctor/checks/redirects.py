@@ -5,9 +5,9 @@ https://www.rfc-editor.org/rfc/rfc9110#section-15.4
 
 from __future__ import annotations
 
-import urllib.parse
 from typing import Final
 
+from mesero.doctor.addresses import join_url, split_url
 from mesero.doctor.checks.pages import find_login
 from mesero.doctor.fetching import POST_HEADERS, Fetched, Fetcher, discover_request
 from mesero.doctor.sheet import Sheet
@@ -19,12 +19,11 @@ _KEEPS_METHOD: Final = (307, 308)
 
 
 def _place_of(seen: Fetched) -> str:
-    location = seen.headers.get("location", "")
-    return urllib.parse.urljoin(seen.url, location) if 300 <= seen.status < 400 and location else ""
+    return join_url(seen.url, seen.headers.get("location", "")) if 300 <= seen.status < 400 else ""
 
 
 async def follow(fetcher: Fetcher, seen: Fetched) -> tuple[list[Fetched], bool]:
-    """What comes at the places that a redirect leads to, one after the other, and whether they go in a circle.
+    """What comes at the places that a redirect leads to, and whether they go in a circle.
 
     Args:
         fetcher: Sends the requests.
@@ -51,7 +50,7 @@ async def follow(fetcher: Fetcher, seen: Fetched) -> tuple[list[Fetched], bool]:
 
 def _same_host(one: str, other: str) -> bool:
     """Whether it is the same host, and not less secure."""
-    before, after = urllib.parse.urlsplit(one), urllib.parse.urlsplit(other)
+    before, after = split_url(one), split_url(other)
     if before.hostname != after.hostname:
         return False
     return before.port == after.port if before.scheme == after.scheme else after.scheme == "https"

@@ -19,6 +19,7 @@ def diagnose_token(
     seen: Fetched,
     headers: Mapping[str, str],
     bearer: Challenge | None,
+    *,
     resource: dict[str, Any] | None,
     now_s: float,
 ) -> None:
@@ -37,7 +38,7 @@ def diagnose_token(
     misshape = find_misshape(headers)
     if misshape:
         sheet.diagnose("AUTH-2", f"{seen}{said}; {misshape}", fix='"Authorization": "Bearer <token>".')
-    elif bearer is not None and (bearer.get("error") == "insufficient_scope" or seen.status == 403):
+    elif bearer is not None and (bearer.parameter("error") == "insufficient_scope" or seen.status == 403):
         _diagnose_scope(sheet, seen, bearer, token, said)
     elif seen.status == 403:
         sheet.diagnose("AUTH-9", f"{seen}{said}")
@@ -60,13 +61,11 @@ def _words_of(seen: Fetched, bearer: Challenge | None) -> str:
     if bearer is None:
         said = seen.headers.get("www-authenticate", "")
         return f"; it says: {said}" if said else ""
-    words = ": ".join(filter(None, (bearer.get("error"), bearer.get("error_description"))))
+    words = ": ".join(filter(None, (bearer.parameter("error"), bearer.parameter("error_description"))))
     return f"; it says {words}" if words else ""
 
 
-def _diagnose_scope(
-    sheet: Sheet, seen: Fetched, bearer: Challenge, token: Token | None, said: str
-) -> None:
+def _diagnose_scope(sheet: Sheet, seen: Fetched, bearer: Challenge, token: Token | None, said: str) -> None:
     """https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization#scope-challenge-handling"""
     wanted = bearer.scopes
     if not wanted:

@@ -22,6 +22,7 @@ _SAID_BETTER: Final = {
     "SESS-004": ("SESSION-3",),
     # A session that is lost is no matter of credentials, whatever the status.
     "AUTH-001": ("SESSION-1",),
+    "S401-4": ("SESSION-1",),
 }
 """What the audit says → what the doctor has said already, having seen more."""
 _OWN_DOING: Final = frozenset({"S400-2", "VERSION-2"})

@@ -93,9 +93,7 @@ class RawSession:
 
 def has_session_in(lines: Sequence[Header | Line]) -> bool:
     """Whether the server gave a session id."""
-    return any(
-        line.dir == "s2c" and "mcp-session-id" in http.headers for line, http in _http_of(lines)
-    )
+    return any(line.dir == "s2c" and "mcp-session-id" in http.headers for line, http in _http_of(lines))
 
 
 def find_loss(lines: Sequence[Header | Line]) -> Loss | None:
@@ -116,11 +114,14 @@ def find_loss(lines: Sequence[Header | Line]) -> Loss | None:
             continue
         if http.status < 300:
             good[session] += 1
-        elif http.status in _REFUSALS and not isinstance(line, MessageLine):
-            return Loss(session, http.status, good[session])
-        elif http.status == 404 and '"jsonrpc"' in line.raw and "-32601" not in line.raw:
+        elif http.status in _REFUSALS and not _is_about_method(line):
             return Loss(session, http.status, good[session])
     return None
+
+
+def _is_about_method(line: MessageLine | HttpLine) -> bool:
+    """Whether it is a JSON-RPC error that is no word about the session."""
+    return isinstance(line, MessageLine) and ('"error"' not in line.raw or "-32601" in line.raw)
 
 
 def _http_of(lines: Sequence[Header | Line]) -> Iterator[tuple[MessageLine | HttpLine, Http]]:

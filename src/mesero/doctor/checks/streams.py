@@ -16,7 +16,7 @@ import msgspec
 
 from mesero.doctor.checks.pages import find_title
 from mesero.doctor.checks.sessions import RawSession
-from mesero.doctor.fetching import Fetched, Fetcher, Streamed, modern_request
+from mesero.doctor.fetching import Fetched, Fetcher, Streamed, stateless_request
 from mesero.doctor.sheet import OpenCheck, Sheet
 from mesero.doctor.visit import Visit
 
@@ -43,7 +43,7 @@ class Listening(msgspec.Struct, frozen=True):
     session: RawSession | None = None
 
     @property
-    def is_modern(self) -> bool:
+    def is_subscription(self) -> bool:
         """Whether it is one on which something must come at once."""
         return self.method == "POST"
 
@@ -65,7 +65,7 @@ async def find_way_to_listen(
         wanted = _listenable_of(visit.facts.capabilities)
         if not wanted:
             return "the server announces nothing to listen to"
-        own, body = modern_request("subscriptions/listen", 7, notifications=wanted)
+        own, body = stateless_request("subscriptions/listen", 7, notifications=wanted)
         return Listening("POST", {**own, **headers}, body)
     session = RawSession(fetcher, url, headers)
     seen = await session.open()
@@ -122,11 +122,11 @@ async def check_streams(
             headers=way.headers,
             body=way.body,
             for_s=limit_s,
-            until=_ACKNOWLEDGED if way.is_modern else b"",
-            is_head_enough=not way.is_modern,
+            until=_ACKNOWLEDGED if way.is_subscription else b"",
+            is_head_enough=not way.is_subscription,
         )
-        if way.is_modern:
-            _tell_modern(sheet, check, stream, usual_s)
+        if way.is_subscription:
+            _tell_subscription(sheet, check, stream, usual_s)
         else:
             _tell_older(sheet, check, stream)
         if held is not None and check.status == "ok":
@@ -135,7 +135,7 @@ async def check_streams(
             await way.session.delete()
 
 
-def _tell_modern(sheet: Sheet, check: OpenCheck, stream: Streamed, usual_s: float) -> None:
+def _tell_subscription(sheet: Sheet, check: OpenCheck, stream: Streamed, usual_s: float) -> None:
     head = stream.head
     if _is_held_back(stream):
         diagnose_silence(sheet, check, stream, "subscriptions/listen, which must be acknowledged at once,")
@@ -205,9 +205,7 @@ def _tell_older(sheet: Sheet, check: OpenCheck, stream: Streamed) -> None:
     body = Fetched(method="GET", url="", status=head.status, headers=head.headers, body=stream.body)
     page = f", a page titled {find_title(body)!r}" if find_title(body) else ""
     check.warn("that is neither a stream nor 405")
-    sheet.diagnose(
-        "METHOD-1", f"{head}{page}", severity="degraded" if 200 <= head.status < 300 else "note"
-    )
+    sheet.diagnose("METHOD-1", f"{head}{page}", severity="degraded" if 200 <= head.status < 300 else "note")
 
 
 def _tell_held(sheet: Sheet, check: OpenCheck, held: Streamed, way: Listening) -> None:
@@ -219,7 +217,7 @@ def _tell_held(sheet: Sheet, check: OpenCheck, held: Streamed, way: Listening) -
         return
     silent_s = held.end_s - held.last_s
     said = f"the stream was cut after {silent_s:.1f} s of silence"
-    is_announced = b'"result"' in held.body if way.is_modern else held.end == "server"
+    is_announced = b'"result"' in held.body if way.is_subscription else held.end == "server"
     if is_announced:
         # "The server MAY close the SSE stream at any time."; in the newer era it says so with a result.
         check.say(f"the server ended a stream in order after {held.end_s:.1f} s")
@@ -227,6 +225,7 @@ def _tell_held(sheet: Sheet, check: OpenCheck, held: Streamed, way: Listening) -
     by = "broken off" if held.end == "cut" else "ended without the result that tells of an end"
     check.warn(said)
     sheet.diagnose(
-        "WATCH-4", f"{said}, {held.end_s:.1f} s after it was opened; it was {by}; in between: "
-        f"{between(held.head.headers)}"
+        "WATCH-4",
+        f"{said}, {held.end_s:.1f} s after it was opened; it was {by}; in between: "
+        f"{between(held.head.headers)}",
     )

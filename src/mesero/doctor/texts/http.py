@@ -108,7 +108,8 @@ TEXTS: Final[dict[str, Text]] = {
         "Access is refused, and nothing says how to get in",
         "select era",
         "server",
-        "Look at allow-lists of addresses and clients. Server: 401 with WWW-Authenticate if it wants a sign-in.",
+        "Look at allow-lists of addresses and clients. Server: answer 401 with WWW-Authenticate if it wants "
+        "a sign-in.",
     ),
     "HTTP-18": Text(
         "The server does not accept the name that it is called by",
@@ -179,8 +180,8 @@ TEXTS: Final[dict[str, Text]] = {
         "The server forgot a session while it was in use",
         "operation",
         "server",
-        "It was restarted, or ends sessions after a short pause: keep them where a restart finds them. Clients "
-        "have to send initialize again.",
+        "It was restarted, or ends sessions after a short pause: keep them where a restart finds them. "
+        "Clients have to send initialize again.",
         "degraded",
         "likely",
     ),
