@@ -181,6 +181,11 @@ class Fetcher:
         session = self._session if is_proxied and self._session is not None else self._guarded
         return await self._fetch(session, "GET", url, headers, None)
 
+    def leave_alone(self) -> None:
+        """Ask the server nothing more: it told the client to wait."""
+        if self.limited is None:
+            self.limited = Fetched(method="POST", url=self._server, status=429)
+
     async def _reach_of_server(self) -> Reach:
         host = split_url(self._server).hostname or ""
         try:

@@ -13,13 +13,15 @@ from mesero.doctor.checks.authorization import check_authorization
 from mesero.doctor.checks.browsers import check_browsers
 from mesero.doctor.checks.deep import check_more
 from mesero.doctor.checks.endpoint import check_endpoint, diagnose_refusal
+from mesero.doctor.checks.idling import hold_idle
 from mesero.doctor.checks.launch import check_environment
-from mesero.doctor.checks.limiting import check_limits
+from mesero.doctor.checks.limiting import check_limits, find_limit
 from mesero.doctor.checks.network import check_network
 from mesero.doctor.checks.protocol import check_errors, check_lists, check_tools
 from mesero.doctor.checks.rules import check_rules
 from mesero.doctor.checks.sessions import check_sessions, find_loss, has_session_in
 from mesero.doctor.checks.streams import (
+    Held,
     Listening,
     check_streams,
     diagnose_silence,
@@ -142,7 +144,7 @@ class RemoteExamination:
         self.visit = visit = Visit(
             self._url, trace, self._limits, headers=self._headers, allow_plain_http=may_be_plain
         )
-        held: Streamed | None = None
+        held = Held()
         way: Listening | str = "not reached"
         failures: list[str] = []
         try:
@@ -158,6 +160,8 @@ class RemoteExamination:
             tools, failures = await check_lists(sheet, visit)
             check_tools(sheet, tools)
             await check_errors(sheet, visit)
+            if find_limit(self._recording.lines):
+                fetcher.leave_alone()
             way = await find_way_to_listen(fetcher, visit, self._url, self._headers)
             held = await self._stay(fetcher, visit, way)
         finally:
@@ -173,22 +177,27 @@ class RemoteExamination:
             has_session=visit.facts.era == "legacy",
         )
 
-    async def _stay(self, fetcher: Fetcher, visit: Visit, way: Listening | str) -> Streamed | None:
-        """What is done only when it was asked for; meanwhile a stream is held open."""
+    async def _stay(self, fetcher: Fetcher, visit: Visit, way: Listening | str) -> Held:
+        """What is done only when it was asked for; meanwhile a stream and a bare connection are held open."""
         watch_s = self._limits.watch_s
-        if watch_s <= 0 or isinstance(way, str):
+        if watch_s <= 0:
             await check_more(self.sheet, visit, self._limits)
-            return None
-        holding = asyncio.get_running_loop().create_task(
-            fetcher.hold(way.method, self._url, headers=way.headers, body=way.body, for_s=watch_s)
-        )
+            return Held()
+        loop = asyncio.get_running_loop()
+        idle = loop.create_task(hold_idle(self._url, for_s=watch_s))
+        stream = loop.create_task(self._hold_stream(fetcher, way, watch_s))
         try:
             await check_more(self.sheet, visit, self._limits)
-            return await holding
+            return Held(await stream, await idle)
         finally:
-            if not holding.done():
-                holding.cancel()
-                await asyncio.wait({holding})
+            for task in (stream, idle):
+                task.cancel()
+            await asyncio.wait({stream, idle})
+
+    async def _hold_stream(self, fetcher: Fetcher, way: Listening | str, for_s: float) -> Streamed | None:
+        if isinstance(way, str):
+            return None
+        return await fetcher.hold(way.method, self._url, headers=way.headers, body=way.body, for_s=for_s)
 
     async def _look_behind(
         self,
@@ -196,7 +205,7 @@ class RemoteExamination:
         visit: Visit,
         seen: Fetched,
         way: Listening | str,
-        held: Streamed | None,
+        held: Held,
     ) -> None:
         """What single requests show of a server that a client can use."""
         sheet = self.sheet

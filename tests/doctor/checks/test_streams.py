@@ -1,3 +1,4 @@
+import threading
 import types
 
 import pytest
@@ -35,14 +36,12 @@ async def test_a_first_event_that_is_late_is_told(late_s, codes):
         pause.wait(late_s)
         say_event(headers.raw, ACKNOWLEDGED)
 
-    import threading
-
     pause = threading.Event()
     sheet = Sheet(["streams"])
     with serving(respond) as root:
         async with Fetcher(timeout_s=5) as fetcher:
             way = Listening("POST", {}, b"{}")
-            await check_streams(sheet, fetcher, root, way, usual_s=0.01, limit_s=3.0, held=None)
+            await check_streams(sheet, fetcher, root, way, usual_s=0.01, limit_s=3.0)
 
     assert [each.code for each in sheet.diagnoses] == codes
     assert not codes or "came after 1." in sheet.diagnoses[0].cause
@@ -51,8 +50,6 @@ async def test_a_first_event_that_is_late_is_told(late_s, codes):
 async def test_without_a_way_nothing_is_asked():
     sheet = Sheet(["streams"])
 
-    await check_streams(
-        sheet, types.SimpleNamespace(), "", "no stream there", usual_s=0, limit_s=1, held=None
-    )
+    await check_streams(sheet, types.SimpleNamespace(), "", "no stream there", usual_s=0, limit_s=1)
 
     assert (sheet.checks[0].status, sheet.checks[0].evidence) == ("skipped", ("no stream there",))

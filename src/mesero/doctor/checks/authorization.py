@@ -210,6 +210,7 @@ async def _diagnose_nowhere(
     why = f"{seen}, and no metadata at {asked}"
     fix = ""
     if misplaced:
+        check.say(f"GET {misplaced[0]} → 200: metadata, where no client looks")
         why += f"; it is at {misplaced[0]}, where no client looks"
         fix = f"Server: serve it at {wanted}. The path comes last: it is inserted, not appended."
     elif older:

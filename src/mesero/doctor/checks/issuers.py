@@ -114,6 +114,7 @@ async def _miss(places: Places, issuer: str, rows: list[Fetched]) -> Problem:
         if (row := await places.ask(place)).find_document() is not None
     ]
     if misplaced:
+        places.check.say(f"GET {misplaced[0]} → 200: metadata, where no client looks")
         return Problem(
             "AUTH-8",
             f"no metadata of {issuer} at {', '.join(row.url for row in rows)}; "

@@ -11,7 +11,25 @@ from mesero.doctor.fetching import Fetched
 from mesero.doctor.sheet import Sheet
 from mesero.trace.format import Header, Http, HttpLine, Line, MessageLine
 
-__all__ = ["check_limits"]
+__all__ = ["check_limits", "find_limit"]
+
+
+def find_limit(lines: Sequence[Header | Line]) -> str:
+    """Which request of the client was refused so, in words; "" where none was.
+
+    Args:
+        lines: What passed between client and server.
+    """
+    number = 0
+    for line in lines:
+        if not isinstance(line, HttpLine | MessageLine) or not isinstance(line.http, Http):
+            continue
+        if line.dir == "c2s" and line.http.method == "POST":
+            number += 1
+        elif line.http.status == 429:
+            wait = _wait(line.http.headers.get("retry-after"))
+            return f"request {number} of the client was answered with 429{wait}"
+    return ""
 
 
 def check_limits(
@@ -26,19 +44,11 @@ def check_limits(
         is_connected: Whether the client got a connection all the same.
     """
     with sheet.check("limits") as check:
-        number = 0
-        for line in lines:
-            if not isinstance(line, HttpLine | MessageLine) or not isinstance(line.http, Http):
-                continue
-            if line.dir == "c2s" and line.http.method == "POST":
-                number += 1
-            elif line.http.status == 429:
-                wait = line.http.headers.get("retry-after")
-                said = f"request {number} of the client was answered with 429" + _wait(wait)
-                check.warn(said)
-                sheet.diagnose("HTTP-8", said, severity="degraded" if is_connected else "broken")
-                return
-        if limited is not None:
+        said = find_limit(lines)
+        if said:
+            check.warn(said)
+            sheet.diagnose("HTTP-8", said, severity="degraded" if is_connected else "broken")
+        elif limited is not None:
             said = f"{limited}" + _wait(limited.headers.get("retry-after"))
             check.warn(f"{said}; nothing more was asked")
             sheet.diagnose(
@@ -47,7 +57,7 @@ def check_limits(
                 severity="note" if is_connected else "broken",
             )
         else:
-            check.say(f"{number} requests of the client, none refused")
+            check.say("nobody asked to wait")
 
 
 def _wait(value: object) -> str:

@@ -14,13 +14,14 @@ from typing import Any, Final
 
 import msgspec
 
+from mesero.doctor.checks.idling import Idle, tell_idle
 from mesero.doctor.checks.pages import find_title
 from mesero.doctor.checks.sessions import RawSession
 from mesero.doctor.fetching import Fetched, Fetcher, Streamed, stateless_request
 from mesero.doctor.sheet import OpenCheck, Sheet
 from mesero.doctor.visit import Visit
 
-__all__ = ["Listening", "between", "check_streams", "diagnose_silence", "find_way_to_listen"]
+__all__ = ["Held", "Listening", "between", "check_streams", "diagnose_silence", "find_way_to_listen"]
 
 _ACKNOWLEDGED: Final = b"notifications/subscriptions/acknowledged"
 _LONGEST_S: Final = 3.0
@@ -32,6 +33,13 @@ _LISTENABLE: Final = (
     ("prompts", "list_changed", "promptsListChanged"),
     ("resources", "list_changed", "resourcesListChanged"),
 )
+
+
+class Held(msgspec.Struct, frozen=True):
+    """What was held open while the connection was watched: a stream, and a connection of no use."""
+
+    stream: Streamed | None = None
+    idle: Idle | None = None
 
 
 class Listening(msgspec.Struct, frozen=True):
@@ -98,7 +106,7 @@ async def check_streams(
     *,
     usual_s: float,
     limit_s: float,
-    held: Streamed | None,
+    held: Held = Held(),  # noqa: B008 - it cannot be changed
 ) -> None:
     """Measure when the first of a stream comes; and tell what became of one that was held open.
 
@@ -109,11 +117,12 @@ async def check_streams(
         way: How, or why there is none.
         usual_s: How long an ordinary answer takes, in seconds.
         limit_s: How long the first event may take at most, in seconds.
-        held: A stream that was open while the connection was watched.
+        held: What was held open while the connection was watched.
     """
     with sheet.check("streams") as check:
         if isinstance(way, str):
             check.skip(way)
+            tell_idle(sheet, check, held.idle)
             return
         limit_s = min(_LONGEST_S, limit_s)
         stream = await fetcher.hold(
@@ -129,8 +138,9 @@ async def check_streams(
             _tell_subscription(sheet, check, stream, usual_s)
         else:
             _tell_older(sheet, check, stream)
-        if held is not None and check.status == "ok":
-            _tell_held(sheet, check, held, way)
+        if held.stream is not None and check.status == "ok":
+            _tell_held(sheet, check, held.stream, way)
+        tell_idle(sheet, check, held.idle)
         if way.session is not None and way.session.id:
             await way.session.delete()
 

@@ -74,5 +74,14 @@ TEXTS: Final[dict[str, Text]] = {
         "degraded",
         "likely",
     ),
+    "WATCH-5": Text(
+        "A connection that is not used is reset",
+        "operation",
+        "intermediary",
+        "A firewall or balancer forgets it: clients should not use a connection again after that time. One "
+        "that sends its request again on a new connection loses nothing.",
+        "note",
+        "likely",
+    ),
 }
 """By code."""
