@@ -40,6 +40,7 @@ __all__ = [
 _MAX_BYTES: Final = 65_536
 _STREAM_S: Final = 2.0
 """How long a stream is read on for a message, once something of it came."""
+_LEFT_ALONE: Final = "not asked: the server wants us to wait (429)"
 POST_HEADERS: Final = {
     "Content-Type": "application/json",
     "Accept": "application/json, text/event-stream",
@@ -204,7 +205,7 @@ class Fetcher:
         body: bytes | None,
     ) -> Fetched:
         if self._is_limited(url):
-            return Fetched(method=method, url=url, error="not asked: the server wants us to wait (429)")
+            return Fetched(method=method, url=url, error=_LEFT_ALONE)
         start = time.monotonic()
         seen: dict[str, Any] = {}
         try:
@@ -247,6 +248,8 @@ class Fetcher:
         """
         if self._session is None:
             raise ValueError("the fetcher is not open")
+        if self._is_limited(url):
+            return Streamed(head=Fetched(method=method, url=url, error=_LEFT_ALONE))
         start = time.monotonic()
         head = Fetched(method=method, url=url, error=f"no answer within {for_s:g} s", is_timeout=True)
         pieces: list[tuple[float, bytes]] = []
@@ -275,6 +278,8 @@ class Fetcher:
             end = "cut"
             if not head.status:
                 head = Fetched(method=method, url=url, error=_reason_of(error))
+        if head.status == 429 and self.limited is None:
+            self.limited = head
         return Streamed(head=head, pieces=tuple(pieces), end=end, end_s=round(time.monotonic() - start, 3))
 
 

@@ -16,6 +16,7 @@ from mesero.doctor.checks.endpoint import check_endpoint, diagnose_refusal
 from mesero.doctor.checks.idling import hold_idle
 from mesero.doctor.checks.launch import check_environment
 from mesero.doctor.checks.limiting import check_limits, find_limit
+from mesero.doctor.checks.methods import check_methods
 from mesero.doctor.checks.network import check_network
 from mesero.doctor.checks.protocol import check_errors, check_lists, check_tools
 from mesero.doctor.checks.rules import check_rules
@@ -39,7 +40,7 @@ from mesero.transports.http_addresses import check_url, is_loopback, shown_url
 __all__ = ["REMOTE_CHECKS", "RemoteExamination", "secrets_of_url", "shown_target"]
 
 REMOTE_CHECKS: Final = (
-    *("environment", "proxy", "dns", "tcp", "tls", "http", "connection", "neighbours"),
+    *("environment", "proxy", "dns", "tcp", "tls", "http", "connection", "neighbours", "methods"),
     *("lists", "tools", "ping", "deep", "staying", "streams", "sessions", "origin", "cors"),
     *("authorization", "limits", "rules"),
 )
@@ -210,6 +211,11 @@ class RemoteExamination:
         """What single requests show of a server that a client can use."""
         sheet = self.sheet
         is_legacy = visit.facts.era == "legacy"
+        if visit.client.transport.kind == "http":
+            await check_methods(sheet, fetcher, self._url, self._headers, is_stateless=not is_legacy)
+        else:
+            with sheet.check("methods") as check:
+                check.skip("the transport is one stream and posts")
         await check_streams(
             sheet, fetcher, self._url, way, usual_s=seen.head_s, limit_s=self._limits.request_s, held=held
         )

@@ -185,6 +185,13 @@ TEXTS: Final[dict[str, Text]] = {
         "degraded",
         "likely",
     ),
+    "SESSION-5": Text(
+        "A request that begins no session is given one",
+        "operation",
+        "server",
+        "Give sessions at initialize alone: nobody will ever end the others, and they pile up.",
+        "note",
+    ),
     "ORIGIN-1": Text(
         "The server answers web pages of other sites",
         "operation",
