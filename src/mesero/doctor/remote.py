@@ -212,7 +212,7 @@ class RemoteExamination:
         sheet = self.sheet
         is_legacy = visit.facts.era == "legacy"
         if visit.client.transport.kind == "http":
-            await check_methods(sheet, fetcher, self._url, self._headers, is_stateless=not is_legacy)
+            await check_methods(sheet, fetcher, self._url, self._headers)
         else:
             with sheet.check("methods") as check:
                 check.skip("the transport is one stream and posts")

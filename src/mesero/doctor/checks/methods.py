@@ -1,7 +1,7 @@
 """What the endpoint answers to the methods beside POST, without a session.
 
 The newer era has POST alone: GET and DELETE should get 405. The older one has GET for a stream and DELETE for
-the end of a session, and both need one.
+the end of a session, and both need one. A server may speak both eras, so that none of it is a fault by itself.
 
 https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#earlier-streamable-http-revisions
 https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management
@@ -25,9 +25,7 @@ _METHODS: Final = {
 }
 
 
-async def check_methods(
-    sheet: Sheet, fetcher: Fetcher, url: str, headers: Mapping[str, str], *, is_stateless: bool
-) -> None:
+async def check_methods(sheet: Sheet, fetcher: Fetcher, url: str, headers: Mapping[str, str]) -> None:
     """Ask with each, and note what comes.
 
     Args:
@@ -35,7 +33,6 @@ async def check_methods(
         fetcher: Sends the requests.
         url: The URL.
         headers: What is sent along.
-        is_stateless: Whether the server speaks the newer era, which has no use for them.
     """
     with sheet.check("methods") as check:
         for method, own in _METHODS.items():
@@ -43,7 +40,7 @@ async def check_methods(
                 method, url, headers={**headers, **own}, for_s=_HEAD_S, is_head_enough=True
             )
             seen = stream.head
-            _tell(check, seen, is_stateless=is_stateless)
+            _tell(check, seen)
             session = seen.headers.get("mcp-session-id")
             if session is not None and method in ("GET", "DELETE"):
                 check.warn(f"{method} without a session was given one")
@@ -51,13 +48,11 @@ async def check_methods(
                 await fetcher.fetch("DELETE", url, headers={**headers, "Mcp-Session-Id": session})
 
 
-def _tell(check: OpenCheck, seen: Fetched, *, is_stateless: bool) -> None:
+def _tell(check: OpenCheck, seen: Fetched) -> None:
     came = f"{seen.status} {seen.kind}".rstrip() if seen.status else seen.error
     allow = seen.headers.get("allow")
     also = f", Allow: {allow}" if allow else ""
     if seen.status == 405 and not allow:
         # https://www.rfc-editor.org/rfc/rfc9110#section-15.5.6
         also = ", without the Allow that belongs to it"
-    elif is_stateless and seen.method != "OPTIONS" and seen.status and seen.status != 405:
-        also += "; this era has no use for it, and 405 would say so"
     check.say(f"{seen.method} gets {came}{also}")
