@@ -192,12 +192,19 @@ def honest(method, path, headers, body, *, session="", at="/mcp", unknown=404, *
 
 
 class OldTransport:
-    """A server of the transport of 2024-11-05: a stream at /sse, posts to /messages."""
+    """A server of the transport of 2024-11-05: a stream at /sse, posts to /messages.
 
-    def __init__(self):
+    Args:
+        is_guarded: Whether it refuses pages of other sites.
+    """
+
+    def __init__(self, *, is_guarded=True):
         self._out = queue.Queue()
+        self._is_guarded = is_guarded
 
     def respond(self, method, path, headers, body):
+        if self._is_guarded and headers.get("Origin"):
+            return 403, {}, b""
         if method == "GET" and path == "/sse":
             return self._stream(headers.raw)
         if method == "POST" and path == "/messages":

@@ -266,6 +266,29 @@ async def test_the_older_transport_is_named_at_its_own_path():
     assert report.revision == "2025-06-18"
 
 
+async def test_the_older_transport_that_lets_foreign_pages_in_is_named():
+    with serving(OldTransport(is_guarded=False).respond) as root:
+        report = await examine(f"{root}/sse", timeout_s=QUICK_S)
+
+    check(report, ["HTTP-4", "ORIGIN-1"])
+
+
+async def test_behind_a_redirect_the_rest_is_looked_at_where_it_leads():
+    inner = ending()
+
+    def respond(method, path, headers, body):
+        if path == "/mcp":
+            return 307, {"Location": "/mcp/"}, b""
+        return inner(method, path[:-1], headers, body)
+
+    with serving(respond) as root:
+        report = await examine(f"{root}/mcp", timeout_s=QUICK_S)
+
+    check(report, ["HTTP-1"])
+    said = next(one for one in report.checks if one.name == "sessions").evidence
+    assert "7 of 7" in said[0]
+
+
 async def test_the_older_transport_is_found_beside_a_wrong_path():
     with serving(OldTransport().respond) as root:
         report = await examine(f"{root}/mcp", timeout_s=QUICK_S)

@@ -9,6 +9,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 from yarl import URL
 
+from mesero.doctor.addresses import join_url
 from mesero.doctor.checks.authorization import check_authorization
 from mesero.doctor.checks.browsers import check_browsers
 from mesero.doctor.checks.deep import check_more
@@ -35,7 +36,7 @@ from mesero.doctor.recording import Recording
 from mesero.doctor.sheet import Sheet
 from mesero.doctor.visit import Visit
 from mesero.errors import UsageError
-from mesero.transports.http_addresses import check_url, is_loopback, shown_url
+from mesero.transports.http_addresses import check_url, has_same_origin, is_loopback, shown_url
 
 __all__ = ["REMOTE_CHECKS", "RemoteExamination", "secrets_of_url", "shown_target"]
 
@@ -163,11 +164,12 @@ class RemoteExamination:
             await check_errors(sheet, visit)
             if find_limit(self._recording.lines):
                 fetcher.leave_alone()
-            way = await find_way_to_listen(fetcher, visit, self._url, self._headers)
-            held = await self._stay(fetcher, visit, way)
+            url = self._followed(seen)
+            way = await find_way_to_listen(fetcher, visit, url, self._headers)
+            held = await self._stay(fetcher, visit, url, way)
         finally:
             await visit.aclose()
-        await self._look_behind(fetcher, visit, seen, way, held)
+        await self._look_behind(fetcher, visit, seen, way=way, held=held)
         is_explained = any(sheet.has(code) for code in ("SESSION-1", "SESSION-2", "SESSION-4"))
         check_limits(sheet, self._recording.lines, fetcher.limited)
         is_explained |= sheet.has("HTTP-8")
@@ -178,15 +180,20 @@ class RemoteExamination:
             has_session=visit.facts.era == "legacy",
         )
 
-    async def _stay(self, fetcher: Fetcher, visit: Visit, way: Listening | str) -> Held:
+    def _followed(self, seen: Fetched) -> str:
+        """The URL that the client came to: where a redirect within the origin leads that keeps the method."""
+        to = join_url(seen.url, seen.headers.get("location", "")) if seen.status in (307, 308) else ""
+        return to if to and has_same_origin(URL(to), URL(self._url)) else self._url
+
+    async def _stay(self, fetcher: Fetcher, visit: Visit, url: str, way: Listening | str) -> Held:
         """What is done only when it was asked for; meanwhile a stream and a bare connection are held open."""
         watch_s = self._limits.watch_s
         if watch_s <= 0:
             await check_more(self.sheet, visit, self._limits)
             return Held()
         loop = asyncio.get_running_loop()
-        idle = loop.create_task(hold_idle(self._url, for_s=watch_s))
-        stream = loop.create_task(self._hold_stream(fetcher, way, watch_s))
+        idle = loop.create_task(hold_idle(url, for_s=watch_s))
+        stream = loop.create_task(_hold_stream(fetcher, url, way, watch_s))
         try:
             await check_more(self.sheet, visit, self._limits)
             return Held(await stream, await idle)
@@ -195,38 +202,37 @@ class RemoteExamination:
                 task.cancel()
             await asyncio.wait({stream, idle})
 
-    async def _hold_stream(self, fetcher: Fetcher, way: Listening | str, for_s: float) -> Streamed | None:
-        if isinstance(way, str):
-            return None
-        return await fetcher.hold(way.method, self._url, headers=way.headers, body=way.body, for_s=for_s)
-
     async def _look_behind(
         self,
         fetcher: Fetcher,
         visit: Visit,
         seen: Fetched,
+        *,
         way: Listening | str,
         held: Held,
     ) -> None:
         """What single requests show of a server that a client can use."""
-        sheet = self.sheet
+        sheet, url = self.sheet, self._followed(seen)
+        is_old = visit.client.transport.kind == "sse"
         is_legacy = visit.facts.era == "legacy"
-        if visit.client.transport.kind == "http":
-            await check_methods(sheet, fetcher, self._url, self._headers)
+        if not is_old:
+            await check_methods(sheet, fetcher, url, self._headers)
         else:
             with sheet.check("methods") as check:
                 check.skip("the transport is one stream and posts")
         await check_streams(
-            sheet, fetcher, self._url, way, usual_s=seen.head_s, limit_s=self._limits.request_s, held=held
+            sheet, fetcher, url, way, usual_s=seen.head_s, limit_s=self._limits.request_s, held=held
         )
         has_session = has_session_in(self._recording.lines)
         if has_session:
             loss = find_loss(self._recording.lines)
-            await check_sessions(sheet, fetcher, self._url, self._headers, loss=loss)
+            await check_sessions(sheet, fetcher, url, self._headers, loss=loss)
         else:
             with sheet.check("sessions") as check:
                 check.skip("the server gave no session id")
-        await check_browsers(sheet, fetcher, self._url, is_legacy=is_legacy, has_session=has_session)
+        await check_browsers(
+            sheet, fetcher, url, is_legacy=is_legacy, has_session=has_session, is_old_stream=is_old
+        )
         await check_authorization(sheet, fetcher, seen, self._headers)
 
     async def _find_cause(self, fetcher: Fetcher, visit: Visit, seen: Fetched) -> None:
@@ -286,3 +292,9 @@ class RemoteExamination:
                 check.skip("GET begins no stream")
         if self.sheet.has("SSE-1"):
             self.sheet.escalate("SSE-1")
+
+
+async def _hold_stream(fetcher: Fetcher, url: str, way: Listening | str, for_s: float) -> Streamed | None:
+    if isinstance(way, str):
+        return None
+    return await fetcher.hold(way.method, url, headers=way.headers, body=way.body, for_s=for_s)

@@ -29,6 +29,7 @@ async def check_browsers(
     is_legacy: bool = False,
     has_session: bool,
     is_protected: bool = False,
+    is_old_stream: bool = False,
 ) -> None:
     """Look at Origin and CORS.
 
@@ -39,6 +40,7 @@ async def check_browsers(
         is_legacy: Whether the server wants the older handshake: then that is what a page would send.
         has_session: Whether the server gave a session id.
         is_protected: Whether it answers 401, which a page must be able to read, too.
+        is_old_stream: Whether it is the transport of 2024-11-05, which begins with GET.
     """
     own, body = initialize_request() if is_legacy else discover_request()
     with sheet.check("origin") as check:
@@ -46,7 +48,12 @@ async def check_browsers(
             check.skip("for open servers on this machine")
         else:
             # https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#security-endpoint
-            seen = await fetcher.fetch("POST", url, headers={**own, "Origin": _FOREIGN}, body=body)
+            foreign = {**own, "Origin": _FOREIGN}
+            seen = await (
+                fetcher.fetch("GET", url, headers={"Accept": "text/event-stream", "Origin": _FOREIGN})
+                if is_old_stream
+                else fetcher.fetch("POST", url, headers=foreign, body=body)
+            )
             check.say(f"a page of {_FOREIGN} gets {seen.status or seen.error}")
             await _end_session(fetcher, url, seen)
             if 200 <= seen.status < 300:

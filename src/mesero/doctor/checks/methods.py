@@ -1,7 +1,7 @@
 """What the endpoint answers to the methods beside POST, without a session.
 
 The newer era has POST alone: GET and DELETE should get 405. The older one has GET for a stream and DELETE for
-the end of a session, and both need one. A server may speak both eras, so that none of it is a fault by itself.
+the end of a session. A server may speak both eras, so that none of it is a fault by itself.
 
 https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#earlier-streamable-http-revisions
 https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management
