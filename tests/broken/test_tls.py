@@ -167,6 +167,16 @@ async def test_a_redirect_to_plain_http_is_refused(authority):
     assert set(seen) == {"/mcp"}
 
 
+async def test_a_redirect_to_https_is_offered_as_the_url(authority):
+    with serving(honest, context=authority.issue()) as secure:
+        moved = f"{secure}/mcp"
+        with serving(lambda *_: (301, {"Location": moved}, b"")) as root:
+            verdict, codes, report = await examine_elsewhere(f"{root}/mcp", SSL_CERT_FILE=str(authority.file))
+
+    assert (verdict, codes) == ("broken", ["HTTP-9"]), report
+    assert f'"url": "{moved}"' in report
+
+
 # -- proxies -------------------------------------------------------------------------------------------------
 
 URL = "https://mcp.example.net/mcp"

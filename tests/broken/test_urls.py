@@ -360,6 +360,19 @@ async def test_a_server_that_asks_to_wait_is_left_alone():
     assert count == 1
 
 
+async def test_a_path_that_wants_a_token_is_found_beside_a_wrong_one():
+    def respond(method, path, headers, body):
+        if path != "/mcp":
+            return 404, {}, b""
+        return 401, {"WWW-Authenticate": "Bearer"}, b""
+
+    with serving(respond) as root:
+        report = await examine(f"{root}/mpc", timeout_s=QUICK_S)
+
+    check(report, ["HTTP-3"])
+    assert report.diagnoses[0].fix == f'"url": "{root}/mcp"'
+
+
 async def test_a_key_in_the_url_is_never_shown():
     """P107, P109."""
     key = "canary-1234567890"

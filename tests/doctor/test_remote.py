@@ -13,13 +13,31 @@ def test_each_check_has_one_place():
     assert len(set(REMOTE_CHECKS)) == len(REMOTE_CHECKS)
 
 
+KEY = "0f5b1c9e7d3a4b6c8e2f"
+
+
 def test_what_of_a_url_is_not_shown():
-    found = secrets_of_url("https://me:pass%20word@h/mcp?key=abc%2Fdef123&v=1")
+    found = secrets_of_url(f"https://me:pass%20word@h/s/{KEY}/mcp?key=abc%2Fdef123&mode=streamable&x={KEY}-2")
 
-    assert {"pass%20word", "pass word", "abc%2Fdef123", "abc/def123"} == set(found)
+    assert set(found) == {"pass%20word", "pass word", "abc%2Fdef123", "abc/def123", KEY, f"{KEY}-2"}
 
 
-@pytest.mark.parametrize("url", ["https://me:canary@h/mcp?key=canary", "https://h:x/mcp?key=canary"])
+def test_words_in_a_url_are_shown():
+    url = "https://h/enterprise-database-v2-production/mcp?mode=streamable&version=2025"
+
+    assert secrets_of_url(url) == []
+    assert shown_target(url) == url
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://me:canary@h/mcp?key=canary",
+        "https://h:x/mcp?key=canary",
+        "https://h/s/canary-0f5b1c9e7d3a4b6c8e2f/mcp",
+        "https://h/mcp?k=canary-0f5b1c9e7d3a4b6c8e2f",
+    ],
+)
 def test_a_target_is_shown_without_secrets(url):
     assert "canary" not in shown_target(url)
     assert "/mcp" in shown_target(url)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Mapping
 from typing import Final
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import unquote, unquote_plus, urlsplit
 
 from yarl import URL
 
-from mesero.doctor.addresses import join_url
+from mesero.doctor.addresses import join_url, split_url
 from mesero.doctor.checks.authorization import check_authorization
 from mesero.doctor.checks.browsers import check_browsers
 from mesero.doctor.checks.deep import check_more
@@ -49,23 +50,37 @@ REMOTE_CHECKS: Final = (
 
 _AUTHORIZATION: Final = (401, 403)
 _MIN_SECRET: Final = 6
+_LONG_VALUE: Final = 20
+_MANY_DIGITS: Final = 4
+_SECRET_NAME: Final = re.compile(r"key|token|secret|auth|passw|pwd|sig|cred|session|code", re.IGNORECASE)
 
 
 def secrets_of_url(url: str) -> list[str]:
-    """What of a URL is not shown: a password, and every value of its query that is long enough to be one."""
-    parts = urlsplit(url)
+    """What of a URL is not shown: a password, keys in the query, and what looks like a key in the path."""
+    parts = split_url(url)
     found = [parts.password or "", unquote(parts.password or "")]
-    found += [pair.partition("=")[2] for pair in parts.query.split("&")]
-    found += [value for _, value in parse_qsl(parts.query)]
-    return [each for each in found if len(each) >= _MIN_SECRET]
+    for name, _, value in (pair.partition("=") for pair in parts.query.split("&")):
+        if _SECRET_NAME.search(name) or len(value) >= _LONG_VALUE:
+            found += [value, unquote_plus(value)]
+    found += [each for each in parts.path.split("/") if _is_random(each)]
+    return list(dict.fromkeys(each for each in found if len(each) >= _MIN_SECRET))
+
+
+def _is_random(segment: str) -> bool:
+    """Whether a part of a path looks like a key: long, and no words."""
+    digits = sum(char.isdigit() for char in segment)
+    return len(segment) >= _LONG_VALUE and digits >= _MANY_DIGITS and digits < len(segment)
 
 
 def shown_target(url: str) -> str:
-    """The URL for a report: without credentials, and with digests in place of secrets."""
+    """The URL for a report: without credentials, and without what looks like some."""
     try:
-        return shown_url(URL(url))
+        shown = shown_url(URL(url))
     except ValueError:
-        return url.partition("?")[0].rpartition("@")[2]
+        shown = url.partition("?")[0].rpartition("@")[2]
+    for secret in secrets_of_url(url):
+        shown = shown.replace(secret, f"<hidden, {len(secret)} characters>")
+    return shown
 
 
 class RemoteExamination:

@@ -1,3 +1,5 @@
+import itertools
+
 import pytest
 
 from mesero.doctor.checks.sessions import Loss, RawSession, check_sessions, find_loss, has_session_in
@@ -75,6 +77,30 @@ async def test_a_session_that_lasts_is_fine():
 
     assert sheet.diagnoses == ()
     assert "answered 7 of 7" in sheet.checks[0].evidence[0]
+
+
+@pytest.mark.parametrize(
+    ("lost", "status", "codes"),
+    [
+        ({3, 4, 5, 6, 7, 8}, 404, ["SESSION-4"]),
+        ({3, 4, 5, 6, 7, 8}, 503, ["SESSION-1"]),
+        ({3, 6}, 404, ["SESSION-2"]),
+        ({2, 3, 4, 5, 6, 7}, 400, ["SESSION-2"]),
+        ({5}, 429, []),
+    ],
+)
+async def test_a_loss_for_good_is_no_matter_of_replicas(lost, status, codes):
+    pings = itertools.count(1)
+
+    def respond(method, path, headers, body):
+        is_ping = b'"ping"' in body and headers["Mcp-Session-Id"] == SESSION
+        if is_ping and next(pings) in lost:
+            return status, {}, b""
+        return honest(method, path, headers, body, session=SESSION)
+
+    sheet = await looked_at(respond)
+
+    assert [each.code for each in sheet.diagnoses] == codes
 
 
 async def test_a_session_of_our_own_carries_what_its_server_chose():

@@ -151,23 +151,36 @@ async def check_sessions(
         statuses = [(await session.ping()).status for _ in range(_PINGS)]
         good = sum(200 <= status < 300 for status in statuses)
         check.say(f"a session answered {good} of {_PINGS} requests, each on a connection of its own")
-        if 0 < good < _PINGS:
-            bad = ", ".join(str(each) for each in dict.fromkeys(statuses) if not 200 <= each < 300)
-            check.warn("it is known to some of those who answer, and not to others")
-            sheet.diagnose(
-                "SESSION-2",
-                f"one session was answered {good} times and refused {_PINGS - good} times ({bad}), in turns: "
-                "the requests reach replicas, and not each knows it",
-                severity="degraded" if good > 1 else "broken",
-            )
+        if 0 in statuses or 429 in statuses:
+            check.warn("some were not answered at all, or too many: that says nothing about sessions")
             return
+        first_bad = next((number for number, status in enumerate(statuses) if status >= 300), _PINGS)
+        if any(status < 300 for status in statuses[first_bad:]):
+            _diagnose_replicas(sheet, check, statuses)
+            return
+        if 0 < first_bad < _PINGS:
+            loss = Loss(session.id, statuses[first_bad], first_bad)
         wrong = await _ask_unknown(check, session, fetcher, url)
         if loss is not None:
             _diagnose_loss(sheet, loss, wrong)
         elif wrong:
             sheet.diagnose("SESSION-1", f"a session id that it never gave was answered with {wrong}")
-        if good:
+        if first_bad == _PINGS:
             await _end(sheet, check, session)
+
+
+def _diagnose_replicas(sheet: Sheet, check: OpenCheck, statuses: list[int]) -> None:
+    """A session that is refused, and then answered again: a restart would have ended it for good."""
+    bad = [status for status in statuses if status >= 300]
+    good = len(statuses) - len(bad)
+    check.warn("it is known to some of those who answer, and not to others")
+    sheet.diagnose(
+        "SESSION-2",
+        f"one session was answered {good} times and refused {len(bad)} times "
+        f"({', '.join(map(str, dict.fromkeys(bad)))}), in turns: the requests reach replicas, and not each "
+        "knows it",
+        severity="degraded" if good > 1 else "broken",
+    )
 
 
 async def _ask_unknown(check: OpenCheck, session: RawSession, fetcher: Fetcher, url: str) -> int:
