@@ -125,6 +125,21 @@ async def test_a_stream_that_a_proxy_holds_back_is_told_with_times(holds_head):
         assert "no X-Accel-Buffering" in named[0].cause
 
 
+async def test_a_stream_of_the_older_era_whose_head_is_held_back_is_a_note():
+    """Nothing is due on it, so that this may as well be a server that sends its head with the first event."""
+    with (
+        Listened(era="old") as server,
+        serving(server.respond) as inner,
+        serving(forwarding_to(inner)) as root,
+    ):
+        report = await examine(f"{root}/mcp", timeout_s=6.0)
+        server._over.set()
+
+    check(report, ["SSE-1"])
+    assert report.verdict == "ok"
+    assert "not even its head came within 1.8 s" in report.diagnoses[0].cause
+
+
 async def test_an_acknowledgement_that_never_comes_is_the_servers_matter():
     with Listened(first="comment") as server, serving(server.respond) as root:
         report = await examine(f"{root}/mcp", timeout_s=HANGING_S)

@@ -44,6 +44,16 @@ def test_only_a_good_answer_is_a_document():
     assert Fetched(method="GET", url="", status=404, body=good).find_document() is None
     assert Fetched(method="GET", url="", status=200, body=b"<html>").find_document() is None
     assert Fetched(method="GET", url="", status=200, body=b"[]").find_document() is None
+    assert Fetched(method="GET", url="", status=200, body=b'{"a":' * 60_000).find_document() is None
+
+
+async def test_of_a_body_without_end_the_beginning_is_read():
+    raw = b"HTTP/1.1 200 OK\r\n\r\n" + b"x" * 5_000_000
+    with answering(saying(raw)) as port:
+        async with Fetcher(timeout_s=5) as fetcher:
+            seen = await fetcher.fetch("GET", f"http://127.0.0.1:{port}/")
+
+    assert 65_536 <= len(seen.body) < 400_000
 
 
 async def test_what_is_wrong_with_a_body_is_told():

@@ -92,7 +92,7 @@ class Fetched(msgspec.Struct, frozen=True, kw_only=True):
             return None
         try:
             value = json.loads(self.body)
-        except ValueError:
+        except (ValueError, RecursionError):
             return None
         return value if isinstance(value, dict) else None
 

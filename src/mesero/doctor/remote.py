@@ -231,7 +231,7 @@ class RemoteExamination:
         is_old = visit.client.transport.kind == "sse"
         is_legacy = visit.facts.era == "legacy"
         if not is_old:
-            await check_methods(sheet, fetcher, url, self._headers)
+            await check_methods(sheet, fetcher, url, self._headers, limit_s=self._limits.request_s)
         else:
             with sheet.check("methods") as check:
                 check.skip("the transport is one stream and posts")

@@ -59,6 +59,26 @@ async def test_a_place_for_newer_clients_alone_is_a_note():
     assert issuer.is_usable
 
 
+async def test_a_page_at_every_path_is_no_metadata():
+    check = OpenCheck("authorization")
+    with serving(lambda *_: (200, {"Content-Type": "text/html"}, b"<html>")) as root:
+        async with Fetcher(timeout_s=5, server=f"{root}/mcp") as fetcher:
+            issuer = await look_at_issuer(Places(check, fetcher), root)
+
+    assert [each.code for each in issuer.problems] == ["AUTH-8"]
+    assert "is answered with a page, not metadata" in issuer.problems[0].cause
+
+
+async def test_redirects_of_metadata_end():
+    check = OpenCheck("authorization")
+    with serving(lambda method, path, *_: (302, {"Location": f"{path}x"}, b"")) as root:
+        async with Fetcher(timeout_s=5, server=f"{root}/mcp") as fetcher:
+            seen = await Places(check, fetcher).ask(f"{root}/a")
+
+    assert seen.url == f"{root}/axx"
+    assert len(check.evidence) == 3
+
+
 @pytest.mark.parametrize("name", ["ftp://x", "http://[", "", "https://user:pw@a.example"])
 async def test_what_is_no_issuer_is_not_asked(name):
     check = OpenCheck("authorization")

@@ -253,10 +253,11 @@ def _read(raw: bytes) -> _Seen:
     certificate = x509.load_der_x509_certificate(raw)
     names: list[str] = []
     has_address = False
-    with contextlib.suppress(x509.ExtensionNotFound):
+    odd = (x509.ExtensionNotFound, x509.DuplicateExtension, x509.UnsupportedGeneralNameType)
+    with contextlib.suppress(*odd, ValueError):
         found = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
         names = [str(each.value) for each in found]
-    with contextlib.suppress(x509.ExtensionNotFound):
+    with contextlib.suppress(*odd, ValueError):
         access = certificate.extensions.get_extension_for_class(x509.AuthorityInformationAccess).value
         has_address = any(each.access_method == AuthorityInformationAccessOID.CA_ISSUERS for each in access)
     issuer = certificate.issuer

@@ -25,7 +25,9 @@ _METHODS: Final = {
 }
 
 
-async def check_methods(sheet: Sheet, fetcher: Fetcher, url: str, headers: Mapping[str, str]) -> None:
+async def check_methods(
+    sheet: Sheet, fetcher: Fetcher, url: str, headers: Mapping[str, str], *, limit_s: float = _HEAD_S
+) -> None:
     """Ask with each, and note what comes.
 
     Args:
@@ -33,11 +35,12 @@ async def check_methods(sheet: Sheet, fetcher: Fetcher, url: str, headers: Mappi
         fetcher: Sends the requests.
         url: The URL.
         headers: What is sent along.
+        limit_s: How long each may take, in seconds.
     """
     with sheet.check("methods") as check:
         for method, own in _METHODS.items():
             stream = await fetcher.hold(
-                method, url, headers={**headers, **own}, for_s=_HEAD_S, is_head_enough=True
+                method, url, headers={**headers, **own}, for_s=min(limit_s, _HEAD_S), is_head_enough=True
             )
             seen = stream.head
             _tell(check, seen)
