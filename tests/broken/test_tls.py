@@ -116,6 +116,14 @@ async def test_a_chain_that_is_not_complete_is_told(authority):
     check(report, ["TLS-7"])
 
 
+@pytest.mark.parametrize("place", ["ldap:///CN=Lunch", "http://pki.corp/ca.crt", "http://pki.lunch.local/ca"])
+async def test_an_authority_of_a_company_is_no_missing_link(place, authority):
+    with serving(honest, context=authority.issue(issuer_url=place)) as root:
+        report = await examine(f"{root}/mcp", timeout_s=QUICK_S)
+
+    check(report, ["TLS-1"])
+
+
 async def test_a_variable_that_names_no_file_is_told(authority, monkeypatch, tmp_path):
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "gone.pem"))
     monkeypatch.delenv("SSL_CERT_DIR", raising=False)

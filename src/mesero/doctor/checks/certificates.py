@@ -17,6 +17,7 @@ from typing import Any, Final
 
 import msgspec
 
+from mesero.doctor.addresses import split_url
 from mesero.doctor.checks.proxies import Streams
 from mesero.doctor.sheet import OpenCheck, Sheet
 
@@ -29,6 +30,7 @@ _EXPIRED: Final = 10
 _SELF_SIGNED: Final = 18
 _NO_ISSUER: Final = (20, 21)
 _OTHER_NAME: Final = (62, 64)
+_INNER: Final = (".local", ".internal", ".lan", ".intranet", ".corp", ".home.arpa")
 _INTERCEPTORS: Final = re.compile(
     r"zscaler|netskope|forti(?:net|gate)|palo ?alto|blue ?coat|symantec web|umbrella|mcafee|skyhigh|sophos|"
     r"check ?point|forcepoint|websense|barracuda|watchguard|sonicwall|iboss|menlo|cato networks|"
@@ -241,6 +243,12 @@ async def _look_unchecked(connect: Callable[[], Awaitable[Streams]], host: str, 
         return _Seen()
 
 
+def _is_public_address(place: object) -> bool:
+    """Whether an issuer's certificate is to be had by everybody, as of authorities that systems trust."""
+    host = split_url(str(place)).hostname or ""
+    return str(place).startswith("http") and "." in host and not host.endswith(_INNER)
+
+
 def _read(raw: bytes) -> _Seen:
     """Read a certificate.
 
@@ -259,7 +267,11 @@ def _read(raw: bytes) -> _Seen:
         names = [str(each.value) for each in found]
     with contextlib.suppress(*odd, ValueError):
         access = certificate.extensions.get_extension_for_class(x509.AuthorityInformationAccess).value
-        has_address = any(each.access_method == AuthorityInformationAccessOID.CA_ISSUERS for each in access)
+        has_address = any(
+            each.access_method == AuthorityInformationAccessOID.CA_ISSUERS
+            and _is_public_address(each.access_location.value)
+            for each in access
+        )
     issuer = certificate.issuer
     named = issuer.get_attributes_for_oid(NameOID.ORGANIZATION_NAME) or issuer.get_attributes_for_oid(
         NameOID.COMMON_NAME
