@@ -115,8 +115,8 @@ TEXTS: Final[dict[str, Text]] = {
         "The server leaves an intermediate certificate out",
         "launch",
         "server",
-        "Configure the full chain (fullchain.pem): browsers fetch what is missing, other clients do not. If the "
-        "issuer is an authority of your own, set SSL_CERT_FILE to a file that has it, too.",
+        "Configure the full chain (fullchain.pem): browsers fetch what is missing, other clients do not. If "
+        "the issuer is an authority of your own, set SSL_CERT_FILE to a file that has it, too.",
         confidence="likely",
     ),
     "TLS-8": Text(
