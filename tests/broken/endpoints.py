@@ -1,10 +1,14 @@
 """HTTP servers for the broken ones: a function answers each request, on a port of its own."""
 
 import contextlib
+import http.client
 import http.server
 import json
 import queue
+import select
+import socket
 import threading
+from urllib.parse import urlsplit
 
 from tests.broken import lines
 
@@ -55,7 +59,8 @@ def serving(respond, *, context=None):
 
     server = Server(("127.0.0.1", 0), Endpoint)
     if context is not None:
-        server.socket = context.wrap_socket(server.socket, server_side=True)
+        # The handshake is each connection's own matter: one that is silent must not stop the others.
+        server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
     thread = threading.Thread(target=server.serve_forever, args=(0.05,))
     thread.start()
     try:
@@ -64,6 +69,107 @@ def serving(respond, *, context=None):
         server.shutdown()
         thread.join(10)
         server.server_close()
+
+
+@contextlib.contextmanager
+def answering(respond):
+    """The port of a server that gives each connection to ``respond(connection, head)`` once a head came.
+
+    What it speaks need not be HTTP; the head ends with an empty line.
+    """
+    listener = socket.create_server(("127.0.0.1", 0))
+    listener.settimeout(10)
+    threads = []
+
+    def answer(connection):
+        with connection, contextlib.suppress(OSError):
+            connection.settimeout(5)
+            head = b""
+            while b"\r\n\r\n" not in head and (data := connection.recv(65536)):
+                head += data
+            if head:
+                respond(connection, head)
+
+    def accept():
+        with contextlib.suppress(OSError):
+            while True:
+                one = threading.Thread(target=answer, args=(listener.accept()[0],), daemon=True)
+                one.start()
+                threads.append(one)
+
+    accepting = threading.Thread(target=accept, daemon=True)
+    accepting.start()
+    try:
+        yield listener.getsockname()[1]
+    finally:
+        listener.shutdown(socket.SHUT_RDWR)
+        listener.close()
+        for thread in (accepting, *threads):
+            thread.join(10)
+
+
+def saying(raw):
+    """For `answering`: the same bytes to everybody, and then the end."""
+    return lambda connection, head: connection.sendall(raw)
+
+
+def tunnelling_to(port, *, asked=None):
+    """For `answering`: a proxy that opens a way to one port, whatever host it is asked for."""
+
+    def respond(connection, head):
+        if asked is not None:
+            asked.append(head.partition(b"\r\n")[0].decode())
+        with socket.create_connection(("127.0.0.1", port)) as inner:
+            connection.sendall(b"HTTP/1.1 200 Connection established\r\n\r\n")
+            ends = {connection: inner, inner: connection}
+            while True:
+                for end in select.select(list(ends), [], [], 5)[0] or [None]:
+                    data = end.recv(65536) if end is not None else b""
+                    if not data:
+                        return
+                    ends[end].sendall(data)
+
+    return respond
+
+
+def forwarding_to(root, *, holds_head=True, timeout_s=5):
+    """A proxy that passes nothing on before the answer is complete; with ``holds_head=False`` the head."""
+    netloc = urlsplit(root).netloc
+
+    def respond(method, path, headers, body):
+        inner = http.client.HTTPConnection(netloc, timeout=timeout_s)
+        with contextlib.closing(inner):
+            inner.request(method, path, body, dict(headers.items()))
+            answer = inner.getresponse()
+            named = {
+                name: value
+                for name, value in answer.getheaders()
+                if name.lower() not in ("content-length", "transfer-encoding", "server", "date", "connection")
+            }
+            named["Via"] = "1.1 holder"
+            is_stream = answer.getheader("Content-Type", "").startswith("text/event-stream")
+            if not is_stream or holds_head:
+                return answer.status, named, answer.read()
+            begin_stream(headers.raw, **named)
+            headers.raw.wfile.write(answer.read())
+            return None
+
+    return respond
+
+
+def begin_stream(handler, **headers):
+    """The head of an event stream that ends with its connection."""
+    handler.send_response(200)
+    for name, value in {"Content-Type": "text/event-stream", "Connection": "close", **headers}.items():
+        handler.send_header(name, value)
+    handler.end_headers()
+    handler.wfile.flush()
+
+
+def say_event(handler, message):
+    """One event with a message."""
+    handler.wfile.write(f"event: message\ndata: {json.dumps(message)}\n\n".encode())
+    handler.wfile.flush()
 
 
 def honest(method, path, headers, body, *, session="", at="/mcp", unknown=404, **how):
@@ -86,12 +192,19 @@ def honest(method, path, headers, body, *, session="", at="/mcp", unknown=404, *
 
 
 class OldTransport:
-    """A server of the transport of 2024-11-05: a stream at /sse, posts to /messages."""
+    """A server of the transport of 2024-11-05: a stream at /sse, posts to /messages.
 
-    def __init__(self):
+    Args:
+        is_guarded: Whether it refuses pages of other sites.
+    """
+
+    def __init__(self, *, is_guarded=True):
         self._out = queue.Queue()
+        self._is_guarded = is_guarded
 
     def respond(self, method, path, headers, body):
+        if self._is_guarded and headers.get("Origin"):
+            return 403, {}, b""
         if method == "GET" and path == "/sse":
             return self._stream(headers.raw)
         if method == "POST" and path == "/messages":
@@ -102,14 +215,9 @@ class OldTransport:
         return (405 if path == "/sse" else 404), {}, b""
 
     def _stream(self, handler):
-        handler.send_response(200)
-        handler.send_header("Content-Type", "text/event-stream")
-        handler.send_header("Connection", "close")
-        handler.end_headers()
+        begin_stream(handler)
         handler.wfile.write(b"event: endpoint\ndata: /messages\n\n")
         handler.wfile.flush()
         with contextlib.suppress(queue.Empty, OSError):
             while True:
-                message = self._out.get(timeout=3)
-                handler.wfile.write(f"event: message\ndata: {json.dumps(message)}\n\n".encode())
-                handler.wfile.flush()
+                say_event(handler, self._out.get(timeout=3))

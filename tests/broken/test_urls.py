@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from mesero.doctor import examine
-from tests.broken.endpoints import JSON, SESSION, OldTransport, honest, serving
-from tests.broken.test_commands import check, codes_of
+from tests.broken.endpoints import SESSION, OldTransport, honest, serving
+from tests.broken.test_commands import check
 
 QUICK_S = 30.0
 
@@ -70,6 +70,115 @@ def replicas():
     return respond
 
 
+class Redirecting:
+    """A server that sends everybody who asks at /mcp elsewhere.
+
+    Args:
+        status: With which status.
+        to: Where; ROOT is the server itself.
+        at: Where MCP is, "" for nowhere.
+    """
+
+    def __init__(self, status, to, at=""):
+        self._status = status
+        self._to = to
+        self._at = at
+        self.seen = []
+
+    def __call__(self, method, path, headers, body):
+        self.seen.append((method, path, headers.get("Authorization")))
+        if path == self._at:
+            return honest(method, path, headers, body, at=self._at)
+        if path == "/mcp" or self._to.endswith("/mcp/again"):
+            return self._status, {"Location": self._to.replace("ROOT", f"http://{headers['Host']}")}, b""
+        return 404, {}, b""
+
+
+def circling(method, path, headers, body):
+    """Two rules that undo each other."""
+    return 308, {"Location": "/mcp/" if path == "/mcp" else "/mcp"}, b""
+
+
+def replicas_of(count):
+    """P77: every so many requests reach a process that does not know the session."""
+    numbers = itertools.count(1)
+
+    def respond(method, path, headers, body):
+        is_lost = headers.get("Mcp-Session-Id") is not None and next(numbers) % count == 0
+        return honest(method, path, headers, body, session="other" if is_lost else SESSION)
+
+    return respond
+
+
+def restarting(after, status):
+    """P74, P75: the server is restarted once, after so many requests with a session."""
+    numbers = itertools.count(1)
+    known = {"id": "first-one-of-them-0001"}
+
+    def respond(method, path, headers, body):
+        if headers.get("Mcp-Session-Id") is not None and next(numbers) == after:
+            known["id"] = "second-one-of-them-02"
+        return honest(method, path, headers, body, session=known["id"], unknown=status)
+
+    return respond
+
+
+def undying(method, path, headers, body):
+    """P78: DELETE is answered with success, and nothing is deleted."""
+    if method == "DELETE":
+        return 204, {}, b""
+    return honest(method, path, headers, body, session=SESSION)
+
+
+def ending():
+    """A server that really forgets what is deleted."""
+    live = set()
+    numbers = itertools.count(1)
+
+    def respond(method, path, headers, body):
+        session = headers.get("Mcp-Session-Id")
+        if method == "DELETE":
+            return (204 if session in live else 404), {}, live.discard(session) or b""
+        if method == "POST" and json.loads(body)["method"] == "initialize":
+            live.add(session := f"session-number-{next(numbers):04}")
+            return honest(method, path, headers, body, session=session)
+        return honest(method, path, headers, body, session=session if session in live else "gone")
+
+    return respond
+
+
+def limiting(after, **headers):
+    """A server that allows so many requests, and then asks to wait."""
+    numbers = itertools.count(1)
+
+    def respond(method, path, asked, body):
+        if next(numbers) > after:
+            return 429, {name.replace("_", "-"): value for name, value in headers.items()}, b""
+        return honest(method, path, asked, body)
+
+    return respond
+
+
+def cut_short(method, path, headers, body):
+    """A body that breaks off in the middle of its chunks."""
+    handler = headers.raw
+    handler.send_response(200)
+    handler.send_header("Content-Type", "application/json")
+    handler.send_header("Transfer-Encoding", "chunked")
+    handler.end_headers()
+    handler.wfile.write(b'400\r\n{"jsonrpc": "2.0", "id"')
+
+
+def of_kind(kind):
+    """An honest server that declares another content type."""
+
+    def respond(method, path, headers, body):
+        status, named, content = honest(method, path, headers, body)
+        return status, ({**named, "Content-Type": kind} if content else named), content
+
+    return respond
+
+
 PAGE = {"Content_Type": "text/html", "Server": "nginx"}
 CASES = [
     ("P00 legacy", honest, []),
@@ -85,12 +194,55 @@ CASES = [
     ("P77", replicas(), ["SESSION-2"]),
     ("P80", cors_without_headers, ["CORS-1"]),
     ("P81 gateway", always(502, b"<html><title>502 Bad Gateway</title>", **PAGE), ["HTTP-6"]),
-    ("P81 login", always(200, b"<html><title>Sign in</title>", **PAGE), ["PAGE-1"]),
-    ("P105", always(401, b"Unauthorized"), ["AUTH-3"]),
+    ("P81 page", always(200, b"<html><title>Welcome</title>", **PAGE), ["PAGE-1"]),
     ("P132", functools.partial(honest, at="/api/mcp"), ["HTTP-3"]),
     ("P132 nowhere", always(404, b"nothing"), ["S404-4"]),
     ("too many requests", always(429, b"", Retry_After="30"), ["HTTP-8"]),
     ("foreign pages", open_to_pages, ["ORIGIN-1"]),
+    ("P70 301", Redirecting(301, "/mcp/", "/mcp/"), ["HTTP-9"]),
+    ("P70 302", Redirecting(302, "ROOT/mcp/", "/mcp/"), ["HTTP-9"]),
+    ("P70 303", Redirecting(303, "/mcp/", "/mcp/"), ["HTTP-9"]),
+    ("P70 308", Redirecting(308, "/mcp/", "/mcp/"), ["HTTP-1"]),
+    ("to nowhere", Redirecting(307, "/other"), ["HTTP-1"]),
+    ("circle", circling, ["HTTP-10"]),
+    ("circle of one", Redirecting(307, "/mcp"), ["HTTP-10"]),
+    ("no end", Redirecting(307, "/mcp/again"), ["HTTP-10"]),
+    ("another server", Redirecting(307, "https://other.example/mcp"), ["HTTP-11"]),
+    ("another server, with GET", Redirecting(302, "https://other.example/mcp"), ["HTTP-11"]),
+    ("P75 restart 400", restarting(3, 400), ["SESSION-1"]),
+    ("P75 restart 401", restarting(3, 401), ["SESSION-1"]),
+    ("P75 restart 500", restarting(3, 500), ["SESSION-1"]),
+    ("P75 restart 503", restarting(3, 503), ["SESSION-1"]),
+    ("P74 restart 404", restarting(3, 404), ["SESSION-4"]),
+    ("P75 400", functools.partial(honest, session=SESSION, unknown=400), ["SESSION-1"]),
+    ("P77 every third", replicas_of(3), ["SESSION-2"]),
+    ("P77 every fourth", replicas_of(4), ["SESSION-2"]),
+    ("P78", undying, ["SESSION-3"]),
+    ("P78 healthy", ending(), []),
+    ("limit in the handshake", limiting(2, Retry_After="30"), ["HTTP-8"]),
+    ("limit after the handshake", limiting(4, Retry_After="30"), ["HTTP-8"]),
+    ("limit of single requests", limiting(7), ["HTTP-8"]),
+    ("wall", always(403, b"<html><title>Just a moment...</title>", Content_Type="text/html"), ["HTTP-13"]),
+    ("wall by header", always(403, b"", cf_mitigated="challenge"), ["HTTP-13"]),
+    ("captcha", always(200, b"<html>Please solve the CAPTCHA", Content_Type="text/html"), ["HTTP-13"]),
+    (
+        "no gzip",
+        always(200, b'{"jsonrpc": "2.0"}', Content_Type="application/json", Content_Encoding="gzip"),
+        ["HTTP-14"],
+    ),
+    ("cut short", cut_short, ["HTTP-15"]),
+    ("nothing", always(200), ["HTTP-16"]),
+    ("202", always(202), ["HTTP-16"]),
+    ("204", always(204), ["HTTP-16"]),
+    ("text/plain", of_kind("text/plain"), ["HTTP-005"]),
+    ("octets", of_kind("application/octet-stream"), ["HTTP-005"]),
+    (
+        "host guard",
+        always(403, b'{"error": "Invalid Host: x"}', Content_Type="application/json"),
+        ["HTTP-18"],
+    ),
+    ("host guard 400", always(400, b"Invalid host header"), ["HTTP-18"]),
+    ("proxy", always(407, b"", Proxy_Authenticate="Basic"), ["NET-6"]),
 ]
 
 
@@ -112,6 +264,29 @@ async def test_the_older_transport_is_named_at_its_own_path():
 
     check(report, ["HTTP-4"])
     assert report.revision == "2025-06-18"
+
+
+async def test_the_older_transport_that_lets_foreign_pages_in_is_named():
+    with serving(OldTransport(is_guarded=False).respond) as root:
+        report = await examine(f"{root}/sse", timeout_s=QUICK_S)
+
+    check(report, ["HTTP-4", "ORIGIN-1"])
+
+
+async def test_behind_a_redirect_the_rest_is_looked_at_where_it_leads():
+    inner = ending()
+
+    def respond(method, path, headers, body):
+        if path == "/mcp":
+            return 307, {"Location": "/mcp/"}, b""
+        return inner(method, path[:-1], headers, body)
+
+    with serving(respond) as root:
+        report = await examine(f"{root}/mcp", timeout_s=QUICK_S)
+
+    check(report, ["HTTP-1"])
+    said = next(one for one in report.checks if one.name == "sessions").evidence
+    assert "7 of 7" in said[0]
 
 
 async def test_the_older_transport_is_found_beside_a_wrong_path():
@@ -160,73 +335,76 @@ async def test_a_server_that_never_answers_is_named_within_the_limit():
     assert report.took_s < 4
 
 
-async def test_a_token_that_nobody_filled_in_is_named():
-    with serving(always(401, b"", WWW_Authenticate="Bearer")) as root:
-        report = await examine(f"{root}/mcp", headers={"Authorization": "Bearer ${TOKEN}"}, timeout_s=QUICK_S)
+async def test_credentials_do_not_follow_a_redirect():
+    respond = Redirecting(302, "/mcp/", "/mcp/")
+    with serving(respond) as root:
+        await examine(f"{root}/mcp", headers={"Authorization": "Bearer canary-123456"}, timeout_s=QUICK_S)
 
-    assert codes_of(report)[0] == "LAUNCH-6"
-
-
-async def test_a_token_that_is_refused_is_named_and_not_shown():
-    with serving(always(401, b"", WWW_Authenticate='Bearer error="invalid_token"')) as root:
-        report = await examine(
-            f"{root}/mcp", headers={"Authorization": "Bearer canary-1234567890"}, timeout_s=QUICK_S
-        )
-
-    check(report, ["AUTH-2"])
-    assert "canary" not in repr(report)
+    assert {path for _, path, token in respond.seen if token} == {"/mcp"}
+    assert any(path == "/mcp/" for _, path, _ in respond.seen)
 
 
-# -- authorization -------------------------------------------------------------------------------------------
-
-
-def protected(
-    *,
-    place="/.well-known/oauth-protected-resource/mcp",
-    challenge=True,
-    resource="/mcp",
-    issuer="",
-    **document,
-):
-    """A server that wants a token, and the metadata that it publishes."""
+async def test_a_server_that_asks_to_wait_is_left_alone():
+    count = 0
 
     def respond(method, path, headers, body):
-        root = f"http://{headers['Host']}"
-        if path == place:
-            named = {"resource": root + resource, "authorization_servers": [root]}
-            return 200, JSON, json.dumps(named).encode()
-        if path == "/.well-known/oauth-authorization-server":
-            about = {"issuer": root + issuer, "registration_endpoint": f"{root}/register", **document}
-            return 200, JSON, json.dumps(about).encode()
-        if path == "/mcp":
-            said = f'Bearer resource_metadata="{root}{place}"' if challenge else "Bearer"
-            return 401, {"WWW-Authenticate": said}, b""
-        return 404, {}, b""
+        nonlocal count
+        count += 1
+        return 429, {"Retry-After": "30"}, b""
 
-    return respond
-
-
-AUTHORIZATION = [
-    ("in order", protected(), ["AUTH-1"]),
-    ("P93", protected(place="/.well-known/oauth-protected-resource"), ["AUTH-1"]),
-    ("P94", protected(challenge=False), ["AUTH-1", "AUTH-4"]),
-    ("P96", protected(resource="/other"), ["AUTH-1", "AUTH-5"]),
-    ("P97", protected(resource="/mcp/"), ["AUTH-1", "AUTH-5"]),
-    ("P98", protected(issuer="/tenant"), ["AUTH-6", "AUTH-1"]),
-    ("P99", protected(registration_endpoint=None), ["AUTH-7", "AUTH-1"]),
-]
-
-
-@pytest.mark.parametrize(
-    ("respond", "expected"), [case[1:] for case in AUTHORIZATION], ids=[case[0] for case in AUTHORIZATION]
-)
-async def test_what_stands_before_signing_in_is_diagnosed(respond, expected):
     with serving(respond) as root:
         report = await examine(f"{root}/mcp", timeout_s=QUICK_S)
 
-    check(report, expected)
-    table = next(one for one in report.checks if one.name == "authorization").evidence
-    assert any("oauth-protected-resource" in line and "200" in line for line in table)
+    check(report, ["HTTP-8"])
+    assert "Retry-After: 30" in report.diagnoses[0].cause
+    assert count == 1
+
+
+async def test_a_path_that_wants_a_token_is_found_beside_a_wrong_one():
+    def respond(method, path, headers, body):
+        if path != "/mcp":
+            return 404, {}, b""
+        return 401, {"WWW-Authenticate": "Bearer"}, b""
+
+    with serving(respond) as root:
+        report = await examine(f"{root}/mpc", timeout_s=QUICK_S)
+
+    check(report, ["HTTP-3"])
+    assert report.diagnoses[0].fix == f'"url": "{root}/mcp"'
+
+
+async def test_a_key_in_the_url_is_never_shown():
+    """P107, P109."""
+    key = "canary-1234567890"
+    seen = []
+
+    def respond(method, path, headers, body):
+        seen.append(path)
+        if "key" not in path:
+            return 404, {}, b""
+        return 307, {"Location": f"/mcp/?key={key}"}, b""
+
+    for answer in (respond, always(401, b""), always(500, b"oops"), honest):
+        with serving(answer) as root:
+            report = await examine(f"{root}/mcp?key={key}", timeout_s=QUICK_S)
+        assert report.diagnoses
+        assert key not in repr(report)
+    assert any(key in path for path in seen)
+
+
+@pytest.mark.parametrize(
+    ("url", "headers"),
+    [
+        ("http://someone:canary-secret@127.0.0.1:9/mcp", {}),
+        ("http://mcp.example.net/mcp", {"Authorization": "Bearer canary-secret"}),
+        ("https:///mcp", {}),
+    ],
+)
+async def test_a_url_that_cannot_be_used_is_told(url, headers):
+    report = await examine(url, headers=headers, timeout_s=QUICK_S)
+
+    check(report, ["NET-10"])
+    assert "canary" not in repr(report)
 
 
 def test_urls_of_the_cases_are_local():

@@ -6,7 +6,6 @@ Whatever happens, there is a report: of what was reached until the time was over
 from __future__ import annotations
 
 import asyncio
-import shlex
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -80,13 +79,13 @@ async def examine(
             await _run_within(limits, examination)
     except asyncio.CancelledError:
         if on_cancelled is not None:
-            seen = _report_of(target, examination, since=start)
+            seen = _report_of(examination, since=start)
             on_cancelled(seen if seen.diagnoses else replace(seen, verdict="unknown"))
         raise
     finally:
         recording.close()
     settle_config(examination.sheet)
-    return _report_of(target, examination, since=start)
+    return _report_of(examination, since=start)
 
 
 def _examination_for(
@@ -99,10 +98,12 @@ def _examination_for(
         sheet = Sheet((*names, *LOCAL_CHECKS), secrets=[*secrets, *secrets_in_words(target)], watch=watch)
         return LocalExamination(sheet, target, **settings)
     # Only URLs are worth the time that this import takes.
-    from mesero.doctor.remote import REMOTE_CHECKS, RemoteExamination
+    from mesero.doctor.remote import REMOTE_CHECKS, RemoteExamination, secrets_of_url
 
-    sheet = Sheet((*names, *REMOTE_CHECKS), secrets=[*secrets, *secrets_in_words([target])], watch=watch)
-    return RemoteExamination(sheet, target, **settings)
+    secrets += secrets_of_url(target)
+    return RemoteExamination(
+        Sheet((*names, *REMOTE_CHECKS), secrets=secrets, watch=watch), target, **settings
+    )
 
 
 async def _run_within(limits: Limits, examination: Any) -> None:
@@ -116,13 +117,13 @@ async def _run_within(limits: Limits, examination: Any) -> None:
             sheet.diagnose("TIME-1", f"it was not done within {total_s:g} s; what was not reached is marked")
 
 
-def _report_of(target: Any, examination: Any, *, since: float) -> Report:
+def _report_of(examination: Any, *, since: float) -> Report:
     sheet: Sheet = examination.sheet
     visit: Visit | None = examination.visit
     is_connected = visit is not None and visit.is_connected
     facts = visit.facts if visit is not None and is_connected else None
     return Report(
-        target=sheet.hide(target if isinstance(target, str) else shlex.join(target)),
+        target=sheet.hide(examination.shown),
         verdict=verdict_for(sheet.diagnoses, is_connected=is_connected),
         server=facts.info if facts is not None else None,
         era=facts.era if facts is not None else None,

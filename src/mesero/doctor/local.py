@@ -57,6 +57,7 @@ class LocalExamination:
 
     Attributes:
         sheet: What was seen so far.
+        shown: What the report calls it.
         visit: The connection, once there was one.
     """
 
@@ -82,6 +83,7 @@ class LocalExamination:
         self._limits = limits
         self._home = home
         self._calls = calls
+        self.shown = shlex.join(self._command)
         self.visit: Visit | None = None
 
     async def run(self) -> None:

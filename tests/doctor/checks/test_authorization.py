@@ -1,29 +1,31 @@
-from mesero.doctor.checks.authorization import check_authorization, issuer_places_of, resource_places_of
+import pytest
+
+from mesero.doctor.checks.authorization import check_authorization
 from mesero.doctor.fetching import Fetched, Fetcher
 from mesero.doctor.sheet import Sheet
 
 
-def test_the_metadata_of_a_resource_is_looked_for_with_its_path_first():
-    assert resource_places_of("https://h/mcp") == [
-        "https://h/.well-known/oauth-protected-resource/mcp",
-        "https://h/.well-known/oauth-protected-resource",
-    ]
-    assert len(resource_places_of("https://h/")) == 1
-
-
-def test_an_issuer_with_a_path_has_three_places():
-    assert issuer_places_of("https://a/t") == [
-        "https://a/.well-known/oauth-authorization-server/t",
-        "https://a/.well-known/openid-configuration/t",
-        "https://a/t/.well-known/openid-configuration",
-    ]
-    assert len(issuer_places_of("https://a")) == 2
-
-
-async def test_a_server_that_asks_for_nothing_is_passed_over():
+@pytest.mark.parametrize(("status", "said"), [(200, "did not ask"), (403, "without a challenge")])
+async def test_a_server_that_asks_for_nothing_is_passed_over(status, said):
     sheet = Sheet(["authorization"])
 
     async with Fetcher(timeout_s=1) as fetcher:
-        await check_authorization(sheet, fetcher, Fetched(method="POST", url="http://h/", status=200), {})
+        seen = Fetched(method="POST", url="http://127.0.0.1:9/", status=status)
+        await check_authorization(sheet, fetcher, seen, {})
 
     assert sheet.checks[0].status == "skipped"
+    assert said in sheet.checks[0].evidence[0]
+
+
+async def test_the_clock_that_is_given_judges_a_token():
+    sheet = Sheet(["authorization"])
+    token = "e30.eyJleHAiOiAxMDB9.x"
+    seen = Fetched(method="POST", url="http://127.0.0.1:9/mcp", status=401)
+
+    async with Fetcher(timeout_s=1, server=seen.url) as fetcher:
+        await check_authorization(
+            sheet, fetcher, seen, {"Authorization": f"Bearer {token}"}, clock=lambda: 220.0
+        )
+
+    assert [each.code for each in sheet.diagnoses] == ["AUTH-17"]
+    assert "expired 2 min ago" in sheet.diagnoses[0].cause

@@ -7,7 +7,7 @@ from tests.broken.endpoints import JSON, serving
 async def test_a_session_id_that_pages_cannot_read_is_named():
     def respond(method, path, headers, body):
         allow = {"Access-Control-Allow-Origin": "*", "Access-Control-Allow-Headers": "*"}
-        return (204, allow, b"") if method == "OPTIONS" else (403, JSON, b"{}")
+        return (204, allow, b"") if method == "OPTIONS" else (403, {**JSON, **allow}, b"{}")
 
     sheet = Sheet(["origin", "cors"])
     with serving(respond) as root:

@@ -5,19 +5,27 @@ https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stream
 
 from __future__ import annotations
 
-import re
+import asyncio
 import urllib.parse
 from collections.abc import Mapping
 from typing import Final
 
+from mesero.doctor.addresses import split_url
+from mesero.doctor.checks.certificates import speaks_tls
+from mesero.doctor.checks.pages import find_login, find_title, find_wall, guards_host, quote
+from mesero.doctor.checks.redirects import diagnose_redirect
 from mesero.doctor.fetching import POST_HEADERS, Fetched, Fetcher, discover_request
 from mesero.doctor.sheet import Sheet
 
 __all__ = ["check_endpoint", "diagnose_refusal", "find_neighbour"]
 
 _NEIGHBOURS: Final = ("/mcp", "/mcp/", "/sse", "/api/mcp", "/v1/mcp", "/")
-_TITLE: Final = re.compile(rb"<title[^>]*>(.*?)</title>", re.DOTALL | re.IGNORECASE)
 _GATEWAY: Final = frozenset({502, 503, 504})
+_TOLD: Final = (
+    *("server", "via", "cf-ray", "cf-mitigated", "x-accel-buffering", "location", "allow"),
+    *("www-authenticate", "proxy-authenticate", "retry-after"),
+)
+_TLS_S: Final = 2.0
 
 
 async def check_endpoint(sheet: Sheet, fetcher: Fetcher, url: str, headers: Mapping[str, str]) -> Fetched:
@@ -25,15 +33,17 @@ async def check_endpoint(sheet: Sheet, fetcher: Fetcher, url: str, headers: Mapp
     with sheet.check("http") as check:
         own, body = discover_request()
         seen = await fetcher.fetch("POST", url, headers={**own, **headers}, body=body)
-        check.say(str(seen))
+        check.say(f"{seen} after {seen.head_s:.3f} s" if seen.status else str(seen))
         if not seen.status:
             check.fail(seen.error)
-        for name in ("server", "via", "location", "www-authenticate", "retry-after"):
+        elif seen.fault:
+            check.warn(seen.error)
+        for name in _TOLD:
             if name in seen.headers:
                 check.say(f"{name}: {seen.headers[name][:200]}")
-        title = _TITLE.search(seen.body)
-        if title is not None:
-            check.say(f"a page titled {title[1].decode('utf-8', 'replace').strip()[:100]!r}")
+        title = find_title(seen)
+        if title:
+            check.say(f"a page titled {title!r}")
         return seen
 
 
@@ -46,63 +56,93 @@ async def diagnose_refusal(sheet: Sheet, fetcher: Fetcher, seen: Fetched, *, is_
         seen: What the URL answered.
         is_connected: Whether a client could live with it.
     """
-    location = seen.headers.get("location")
-    if 300 <= seen.status < 400 and location is not None:
-        _diagnose_redirect(sheet, seen, urllib.parse.urljoin(seen.url, location), is_connected=is_connected)
+    if 300 <= seen.status < 400 and "location" in seen.headers:
+        await diagnose_redirect(sheet, fetcher, seen, is_connected=is_connected)
     elif is_connected:
         with sheet.check("neighbours") as check:
             check.skip("MCP is at this path")
+    elif not await _diagnose_way(sheet, seen):
+        await _diagnose_answer(sheet, fetcher, seen)
+
+
+async def _diagnose_way(sheet: Sheet, seen: Fetched) -> bool:
+    """Whether it is something on the way that answered, or nobody."""
+    by = f" ({seen.headers['server']})" if "server" in seen.headers else ""
+    wall = find_wall(seen)
+    if wall:
+        sheet.diagnose("HTTP-13", f"{seen}{by}: {wall}")
     elif b"HTTPS port" in seen.body or b"HTTPS server" in seen.body:
         sheet.diagnose("TLS-5", f"{seen.url} answered that it speaks https")
+    elif not seen.status and not seen.is_timeout and await _speaks_tls(seen.url):
+        sheet.diagnose("TLS-5", f"{seen.url} did not answer ({seen.error}), and its port speaks TLS")
     elif seen.is_timeout:
         sheet.diagnose("HTTP-12", str(seen))
-    elif seen.status in _GATEWAY:
-        by = f" ({seen.headers['server']})" if "server" in seen.headers else ""
+    elif seen.status == 407:
+        said = seen.headers.get("proxy-authenticate", "")
+        sheet.diagnose("NET-6", f"{seen}" + (f"; it says: {said}" if said else ""))
+    elif seen.status in _GATEWAY and not find_login(seen):
         sheet.diagnose("HTTP-6", f"{seen}{by}")
     elif seen.status == 429:
         wait = seen.headers.get("retry-after")
         sheet.diagnose("HTTP-8", f"{seen}" + (f"; Retry-After: {wait}" if wait else ""))
-    elif seen.status >= 500:
-        sheet.diagnose("HTTP-7", f"{seen}{_quote(seen)}")
-    elif seen.status in (404, 405) or seen.kind == "text/html":
-        with sheet.check("neighbours") as check:
-            found = await find_neighbour(fetcher, seen.url)
-            if found is None:
-                check.say(f"nothing that speaks MCP at {', '.join(_NEIGHBOURS)}")
-                return
-            check.say(str(found))
-        sheet.diagnose(
-            "HTTP-3",
-            f"{seen}, while {found.url} answers with MCP",
-            fix=f'"url": "{found.url}"' + (', "type": "sse"' if found.is_old_stream else ""),
+    elif seen.fault:
+        encoding = seen.headers.get("content-encoding", "none")
+        code, what = (
+            ("HTTP-14", f"; Content-Encoding: {encoding}") if seen.fault == "encoding" else ("HTTP-15", "")
         )
+        sheet.diagnose(code, f"{seen}{what}; {len(seen.body)} bytes could be read{by}")
+    else:
+        return False
+    return True
 
 
-def _quote(seen: Fetched) -> str:
-    text = seen.body[:200].decode("utf-8", "replace").strip()
-    return f": {text}" if text and seen.kind != "text/html" else ""
-
-
-def _diagnose_redirect(sheet: Sheet, seen: Fetched, to: str, *, is_connected: bool) -> None:
-    if seen.url.startswith("https://") and to.startswith("http://"):
-        secure = "https://" + to.removeprefix("http://")
-        sheet.diagnose(
-            "HTTP-2",
-            f"{seen.url} leads to {to}; it is not followed, and credentials were not sent there",
-            fix=f'"url": "{secure}". Server: trust the proxy\'s X-Forwarded-Proto',
-        )
+async def _diagnose_answer(sheet: Sheet, fetcher: Fetcher, seen: Fetched) -> None:
+    """What somebody answered that a client cannot use."""
+    if guards_host(seen):
+        host = split_url(seen.url).netloc
+        sheet.diagnose("HTTP-18", f"{seen}{quote(seen)}; the name that it was called by is {host}")
         return
+    may_be_beside = seen.status in (404, 405) or seen.kind == "text/html"
+    if may_be_beside and await _diagnose_neighbour(sheet, fetcher, seen):
+        return
+    login = find_login(seen)
+    if login:
+        sheet.diagnose("AUTH-10", f"{seen}, and {login}")
+    elif seen.status == 403:
+        sheet.diagnose("HTTP-17", f"{seen}{quote(seen)}")
+    elif seen.status >= 500:
+        sheet.diagnose("HTTP-7", f"{seen}{quote(seen)}")
+    elif seen.status in (200, 202, 204) and not seen.body and seen.kind != "text/event-stream":
+        sheet.diagnose("HTTP-16", f"{seen}, without a body")
+
+
+async def _diagnose_neighbour(sheet: Sheet, fetcher: Fetcher, seen: Fetched) -> bool:
+    """Whether MCP is beside it."""
+    with sheet.check("neighbours") as check:
+        found = await find_neighbour(fetcher, seen.url)
+        if found is None:
+            check.say(f"nothing that speaks MCP at {', '.join(_NEIGHBOURS)}")
+            return False
+        check.say(str(found))
     sheet.diagnose(
-        "HTTP-1",
-        f"{seen.url} is answered with {seen.status} and leads to {to}",
-        fix=f'"url": "{to}"',
-        severity="degraded" if is_connected else "broken",
+        "HTTP-3",
+        f"{seen}, while {found.url} answers with {'MCP' if found.status != 401 else '401, as MCP would'}",
+        fix=f'"url": "{found.url}"' + (', "type": "sse"' if found.is_old_stream else ""),
     )
+    return True
+
+
+async def _speaks_tls(url: str) -> bool:
+    parts = split_url(url)
+    host, port = parts.hostname or "", parts.port or 80
+    if parts.scheme != "http":
+        return False
+    return await speaks_tls(lambda: asyncio.open_connection(host, port), host, timeout_s=_TLS_S)
 
 
 async def find_neighbour(fetcher: Fetcher, url: str) -> Fetched | None:
     """What speaks MCP at one of the usual paths of the same server, or None. No credentials go there."""
-    parts = urllib.parse.urlsplit(url)
+    parts = split_url(url)
     own, body = discover_request()
     for path in _NEIGHBOURS:
         if path == parts.path:
@@ -110,7 +150,8 @@ async def find_neighbour(fetcher: Fetcher, url: str) -> Fetched | None:
         beside = urllib.parse.urlunsplit((parts.scheme, parts.netloc, path, "", ""))
         if path != "/sse":
             seen = await fetcher.fetch("POST", beside, headers=own, body=body)
-            if seen.is_mcp:
+            # What asks for a token there, and not here, is most likely it, too.
+            if seen.is_mcp or (seen.status == 401 and "www-authenticate" in seen.headers):
                 return seen
         if path in ("/sse", "/"):
             seen = await fetcher.fetch("GET", beside, headers={"Accept": POST_HEADERS["Accept"]})

@@ -1,6 +1,6 @@
-"""The way to a URL: its name in both families, a connection to each address, TLS.
+"""The way to a URL: its name in both families, and a connection to each address.
 
-Where a proxy is in between, it does all of that; then nothing can be said from here.
+Where a proxy is in between, it does all of that; see `mesero.doctor.checks.proxies`.
 """
 
 from __future__ import annotations
@@ -8,33 +8,21 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-import re
 import socket
-import ssl
 import urllib.parse
-import urllib.request
 from typing import Any, Final
 
+from mesero.doctor.checks.certificates import check_certificate
+from mesero.doctor.checks.proxies import check_proxy
 from mesero.doctor.sheet import OpenCheck, Sheet
+from mesero.transports.http_addresses import is_loopback
 
-__all__ = ["check_network", "is_loopback", "proxy_for"]
+__all__ = ["check_network"]
 
 _FAMILIES: Final = {socket.AF_INET: "IPv4", socket.AF_INET6: "IPv6"}
-_LOOPBACK: Final = re.compile(r"(?:localhost|.+\.localhost|127(?:\.\d+){3}|::1)$")
 
-
-def is_loopback(host: str) -> bool:
-    """Whether a host is this machine."""
-    return _LOOPBACK.match(host) is not None
-
-
-def proxy_for(url: str) -> str:
-    """The proxy that stands between, or "": as the environment says it."""
-    parts = urllib.parse.urlsplit(url)
-    host = parts.hostname or ""
-    if is_loopback(host) or urllib.request.proxy_bypass(host):
-        return ""
-    return urllib.request.getproxies().get(parts.scheme, "")
+_Address = tuple[Any, ...]
+"""A family, and what a socket of that family connects to."""
 
 
 async def check_network(sheet: Sheet, url: str, *, timeout_s: float) -> bool:
@@ -48,20 +36,21 @@ async def check_network(sheet: Sheet, url: str, *, timeout_s: float) -> bool:
     parts = urllib.parse.urlsplit(url)
     host = parts.hostname or ""
     port = parts.port or (443 if parts.scheme == "https" else 80)
-    proxy = proxy_for(url)
-    if proxy:
-        shown = urllib.parse.urlsplit(proxy).hostname
-        for name in ("dns", "tcp", "tls"):
-            with sheet.check(name) as check:
-                check.skip(f"the proxy {shown} does it")
-        return True
-    addresses = await _resolve(sheet, host, port, timeout_s)
-    if not addresses or not await _connect(sheet, host, addresses, timeout_s):
+    tunnel = await check_proxy(sheet, url, timeout_s=timeout_s)
+    if not tunnel.is_usable:
         return False
-    return await _greet(sheet, parts.scheme, host, port, timeout_s)
+    if tunnel.proxy is not None:
+        for name in ("dns", "tcp"):
+            with sheet.check(name) as check:
+                check.skip(f"the proxy {tunnel.proxy.host} does it")
+    else:
+        addresses = await _resolve(sheet, host, port, timeout_s)
+        if not addresses or not await _connect(sheet, host, addresses, timeout_s):
+            return False
+    return await check_certificate(sheet, parts.scheme, host, port, tunnel.open, timeout_s=timeout_s)
 
 
-async def _resolve(sheet: Sheet, host: str, port: int, timeout_s: float) -> list[tuple[Any, ...]]:
+async def _resolve(sheet: Sheet, host: str, port: int, timeout_s: float) -> list[_Address]:
     with sheet.check("dns") as check:
         loop = asyncio.get_running_loop()
         try:
@@ -78,7 +67,7 @@ async def _resolve(sheet: Sheet, host: str, port: int, timeout_s: float) -> list
         return list(dict.fromkeys((each[0], each[4]) for each in found))
 
 
-async def _connect(sheet: Sheet, host: str, addresses: list[tuple[Any, ...]], timeout_s: float) -> bool:
+async def _connect(sheet: Sheet, host: str, addresses: list[_Address], timeout_s: float) -> bool:
     with sheet.check("tcp") as check:
         tries = [_try_address(family, address, timeout_s) for family, address in addresses]
         reasons = await asyncio.gather(*tries)
@@ -90,10 +79,7 @@ async def _connect(sheet: Sheet, host: str, addresses: list[tuple[Any, ...]], ti
         if not failed:
             return True
         if len(failed) < len(addresses):
-            # localhost commonly names ::1, too, where servers often do not listen: clients try both at once.
-            if not is_loopback(host):
-                check.warn("not all addresses answer")
-                sheet.diagnose("NET-4", "; ".join(failed), evidence=failed)
+            _tell_missing(sheet, check, host, failed, is_first_lost=bool(reasons[0]))
             return True
         check.fail("no address answers")
         port = addresses[0][1][1]
@@ -104,7 +90,25 @@ async def _connect(sheet: Sheet, host: str, addresses: list[tuple[Any, ...]], ti
         return False
 
 
-async def _try_address(family: int, address: tuple[Any, ...], timeout_s: float) -> str:
+def _tell_missing(
+    sheet: Sheet, check: OpenCheck, host: str, failed: list[str], *, is_first_lost: bool
+) -> None:
+    """Some addresses answer, some do not: whether that matters."""
+    if not is_loopback(host):
+        check.warn("not all addresses answer")
+        sheet.diagnose("NET-4", "; ".join(failed), evidence=failed)
+    elif is_first_lost:
+        # Most clients go on to the next address; those that take the first alone find nobody there. When the
+        # first one answers, it does not matter what becomes of the others.
+        check.warn(f"the first address of {host} does not answer")
+        sheet.diagnose(
+            "NET-8",
+            f"{host} means {failed[0].partition(': ')[0]} first, and the server listens at another address",
+            evidence=failed,
+        )
+
+
+async def _try_address(family: int, address: _Address, timeout_s: float) -> str:
     """Why an address cannot be connected to, or ""."""
     loop = asyncio.get_running_loop()
     with contextlib.closing(socket.socket(family, socket.SOCK_STREAM)) as one:
@@ -118,81 +122,3 @@ async def _try_address(family: int, address: tuple[Any, ...], timeout_s: float) 
             # What asyncio writes into it names the address again.
             return (os.strerror(error.errno) if error.errno else str(error)).lower()
     return ""
-
-
-async def _greet(sheet: Sheet, scheme: str, host: str, port: int, timeout_s: float) -> bool:
-    with sheet.check("tls") as check:
-        if scheme != "https":
-            check.skip("the URL says http")
-            return True
-        try:
-            certificate = await _certificate_of(host, port, timeout_s, ssl.create_default_context())
-        except ssl.SSLCertVerificationError as error:
-            issuer = await _issuer_unchecked(host, port, timeout_s)
-            _diagnose_certificate(sheet, check, error, host, issuer)
-            return False
-        except (ssl.SSLError, ConnectionError, EOFError) as error:
-            reason = getattr(error, "reason", None) or str(error) or type(error).__name__
-            check.fail(f"no TLS: {reason}")
-            sheet.diagnose("TLS-4", f"{host} port {port} did not answer with TLS ({reason})")
-            return False
-        except (OSError, TimeoutError) as error:
-            check.fail(str(error) or "no answer in time")
-            sheet.diagnose("NET-3", f"{host} port {port} accepts a connection and does not answer with TLS")
-            return False
-        check.say(
-            f"certificate of {_name_in(certificate.get('issuer'))}, until {certificate.get('notAfter')}"
-        )
-        return True
-
-
-async def _certificate_of(host: str, port: int, timeout_s: float, context: ssl.SSLContext) -> dict[str, Any]:
-    async with asyncio.timeout(timeout_s):
-        _, writer = await asyncio.open_connection(host, port, ssl=context, server_hostname=host)
-    certificate: dict[str, Any] = writer.get_extra_info("peercert") or {}
-    writer.close()
-    with contextlib.suppress(OSError, TimeoutError):
-        async with asyncio.timeout(0.2):
-            await writer.wait_closed()
-    return certificate
-
-
-def _name_in(issuer: Any) -> str:
-    names = {key: value for group in issuer or () for key, value in group}
-    return names.get("organizationName") or names.get("commonName") or "an unnamed authority"
-
-
-def _diagnose_certificate(
-    sheet: Sheet, check: OpenCheck, error: ssl.SSLCertVerificationError, host: str, issuer: str
-) -> None:
-    reason = error.verify_message.rstrip(".")
-    by = f", issued by {issuer!r}" if issuer else ""
-    check.fail(f"the certificate is refused: {reason}{by}")
-    if "expired" in reason:
-        sheet.diagnose("TLS-2", f"the certificate of {host} has expired")
-    elif "mismatch" in reason or "doesn't match" in reason or "not valid for" in reason:
-        sheet.diagnose("TLS-3", f"{reason}{by}")
-    else:
-        sheet.diagnose("TLS-1", f"the certificate of {host}{by}, is not trusted here: {reason}")
-
-
-async def _issuer_unchecked(host: str, port: int, timeout_s: float) -> str:
-    """Who issued a certificate that is refused; nothing is sent on that connection."""
-    context = ssl.create_default_context()
-    context.check_hostname = False
-    context.verify_mode = ssl.CERT_NONE
-    try:
-        async with asyncio.timeout(timeout_s):
-            _, writer = await asyncio.open_connection(host, port, ssl=context, server_hostname=host)
-        raw = writer.get_extra_info("ssl_object").getpeercert(binary_form=True)
-        writer.close()
-        from cryptography import x509
-        from cryptography.x509.oid import NameOID
-
-        issuer = x509.load_der_x509_certificate(raw).issuer
-        named = issuer.get_attributes_for_oid(NameOID.ORGANIZATION_NAME) or issuer.get_attributes_for_oid(
-            NameOID.COMMON_NAME
-        )
-        return str(named[0].value) if named else ""
-    except (OSError, ValueError, TimeoutError):
-        return ""

@@ -25,6 +25,12 @@ _SAID_BETTER: Final[dict[str, tuple[str, ...]]] = {
     "SILENT-10": ("DEEP-4", "CALL-2", "CALL-4"),
     "SILENT-11": ("CALL-1", "CALL-2", "CALL-4", "CALL-5"),
     "SILENT-12": ("CALL-1", "CALL-2", "CALL-3", "CALL-4", "CALL-5", "CALL-7"),
+    # A GET that is refused with 404 looks like a session that is lost in between.
+    "S404-1": ("SESSION-2", "METHOD-1"),
+    "SESS-004": ("SESSION-3",),
+    # A session that is lost is no matter of credentials, whatever the status.
+    "AUTH-001": ("SESSION-1",),
+    "S401-4": ("SESSION-1",),
 }
 """What the audit says → what the doctor has said already, having seen more."""
 _PROVOKED: Final = frozenset({"DEEP-1", "DEEP-2", "DEEP-3", "DEEP-5"})

@@ -63,5 +63,62 @@ TEXTS: Final[dict[str, Text]] = {
         "client",
         "The credentials are not good for this; ask for the scopes that the server names.",
     ),
+    "AUTH-10": Text(
+        "The server wants a sign-in, and says so in another way than with 401",
+        "operation",
+        "server",
+        "Sign in, or configure credentials. Server: answer 401 with WWW-Authenticate, so that clients know.",
+        confidence="likely",
+    ),
+    "AUTH-11": Text(
+        "The 401 names a place where there is no metadata",
+        "operation",
+        "server",
+        "Correct resource_metadata in WWW-Authenticate: clients look there alone when it is named.",
+    ),
+    "AUTH-12": Text(
+        "Older clients do not find the metadata of the authorization server",
+        "operation",
+        "server",
+        "Serve it at /.well-known/oauth-authorization-server, too.",
+        "note",
+    ),
+    "AUTH-13": Text(
+        "The authorization server does not announce PKCE with S256",
+        "operation",
+        "server",
+        'Add "code_challenge_methods_supported": ["S256"] to its metadata.',
+    ),
+    "AUTH-14": Text(
+        "Addresses of the authorization server are plain http",
+        "operation",
+        "server",
+        "Serve and name them with https: what is sent there are secrets.",
+    ),
+    "AUTH-15": Text(
+        "The metadata names no authorization server",
+        "operation",
+        "server",
+        "Add authorization_servers with at least one issuer.",
+    ),
+    "AUTH-16": Text(
+        "The metadata leads to an address that is not public",
+        "operation",
+        "server",
+        "Name addresses that a client may ask: of a public server only public ones.",
+    ),
+    "AUTH-17": Text(
+        "The token has expired",
+        "operation",
+        "client",
+        "Refresh the token, or sign in again.",
+    ),
+    "AUTH-18": Text(
+        "The token was issued for another server, or by another one",
+        "operation",
+        "client",
+        "Ask for a token whose resource is this server's, character for character.",
+        confidence="likely",
+    ),
 }
 """By code."""

@@ -129,5 +129,22 @@ TEXTS: Final[dict[str, Text]] = {
         "degraded",
         "likely",
     ),
+    "WATCH-4": Text(
+        "A stream is cut when nothing is said on it",
+        "operation",
+        "intermediary",
+        "Send a comment line on it before the idle limit of what is in between is over, or raise that limit.",
+        "degraded",
+        "likely",
+    ),
+    "WATCH-5": Text(
+        "A connection that is not used is reset",
+        "operation",
+        "intermediary",
+        "A firewall or balancer forgets it: clients should not use a connection again after that time. One "
+        "that sends its request again on a new connection loses nothing.",
+        "note",
+        "likely",
+    ),
 }
 """By code."""
