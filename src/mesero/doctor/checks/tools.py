@@ -56,8 +56,8 @@ class _Refused:
 def check_tools(sheet: Sheet, tools: Sequence[Any], *, server_name: str | None = None) -> None:
     """Look for what known hosts and model APIs refuse of tools that MCP allows.
 
-    What the specification forbids anyway is left to the audit. What nearly every host mends on the way is
-    said in the check, and is no diagnosis.
+    What the specification forbids anyway is left to the audit. What nearly every host mends on the way, or
+    only older versions refuse, is said in the check, and is no diagnosis.
 
     Args:
         sheet: Takes what is seen.
@@ -76,7 +76,7 @@ def check_tools(sheet: Sheet, tools: Sequence[Any], *, server_name: str | None =
         for code in codes:
             _tell(sheet, check, code, [each for about, each in told if about == code])
         if mended:
-            check.say(f"most hosts mend, before a model API sees it: {'; '.join(mended)}")
+            check.say(f"refused by older versions, or mended by most hosts: {'; '.join(mended)}")
         if not told:
             check.say(f"every known host and model API takes them ({len(tools)})")
 
@@ -98,11 +98,12 @@ def _find_refused(
         if refusal.rule or not refusal.code.startswith("MODEL-"):
             continue
         found = list(refusal.kind.find(tools, server))
-        if refusal.softened == "most hosts":
+        if refusal.softened == "most hosts" or refusal.until:
             if found:
                 count = len({each.number for each in found})
                 what = ", ".join(list(dict.fromkeys(each.what for each in found))[:_SHOWN])
-                mended.append(f"{what} ({refusal.by}; {count} of {len(tools)} tools)")
+                until = f", until {refusal.until}" if refusal.until else ""
+                mended.append(f"{what} ({refusal.by}{until}; {count} of {len(tools)} tools)")
             continue
         for each in found:
             key = (refusal.code, each.number, each.where, each.what)

@@ -33,7 +33,7 @@ class Refusal(msgspec.Struct, frozen=True, kw_only=True):
         source: Where it is known from.
         sure: How sure it is.
         softened: Who mends it on the way.
-        since, until: When it holds, where that is known: a date or a version.
+        since, until: When it holds, where that is known: a date or a version. What is over is no diagnosis.
         rule: The rule of the audit that forbids it anyway.
         legal_since: The revision that lifted that rule.
     """

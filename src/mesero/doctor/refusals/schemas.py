@@ -256,13 +256,13 @@ _DIALECTS: Final = (
     ),
     Refusal(
         id="typescript-output-dialect",
-        by="The TypeScript SDK v2 and Claude Code",
+        by="Early 2.x of the TypeScript SDK, and hosts on it",
         what="an outputSchema that declares an older dialect than 2020-12",
         kind=kinds.Dialect(("draft-04", "draft-06", "draft-07", "2019-09"), "outputSchema"),
         code="MODEL-6",
         consequence="calls of this tool",
         source="https://github.com/modelcontextprotocol/typescript-sdk/issues/2532",
-        until="the release with https://github.com/modelcontextprotocol/typescript-sdk/pull/2534",
+        until="2.4.0, which takes it",
     ),
     Refusal(
         id="vscode-dialect",
