@@ -5,6 +5,7 @@ from mesero.audit.examples import (
     eof,
     exited,
     http_answer,
+    http_error,
     http_request,
     noise,
     note,
@@ -99,3 +100,43 @@ def test_a_stream_that_ends_closes_its_subscription():
 
 def test_what_a_host_told_its_user_is_kept():
     assert list(after(note("client reported: timed out")).reports) == [(2, "client reported: timed out")]
+
+
+def test_a_connection_that_broke_has_taken_its_request_back():
+    link = after(posted(PING), http_error("reset"))
+
+    assert (link.exchanges[1].error, link.exchanges[1].asked.is_answered) == ("reset", True)
+    assert not link.open
+    assert after(http_request("GET"), http_error("reset")).exchanges[1].error == "reset"
+
+
+def test_a_stream_that_broke_leaves_its_request_open():
+    link = after(posted(PING), http_answer(200, content_type="text/event-stream"), http_error("reset"))
+
+    assert ("c2s", ("int", 1)) in link.open
+    assert link.exchanges[1].ended_t == link.last_t
+
+
+def test_scopes_are_read_from_metadata_and_challenge():
+    document = {"authorization_servers": [], "scopes_supported": ["a", 1, "b"]}
+    challenge = http_answer(403, exchange=2, www_authenticate='Bearer error="x", scope="a b"')
+    link = after(
+        http_request("GET", url=RESOURCE),
+        http_answer(200, body=document),
+        posted(PING, exchange=2),
+        challenge,
+    )
+
+    assert link.scopes_supported == ("a", "b")
+    assert link.challenged == ("a", "b")
+
+
+def test_a_request_that_was_cancelled_before_its_session_ended_keeps_its_time():
+    cancel = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}}
+    link = after(
+        posted(PING, mcp_session_id="s"),
+        posted(cancel, exchange=2, mcp_session_id="s"),
+        http_request("DELETE", exchange=3, mcp_session_id="s"),
+    )
+
+    assert link.given_up[0].cancelled_t < link.last_t

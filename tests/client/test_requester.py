@@ -5,8 +5,9 @@ import json
 
 import pytest
 
+from mesero import Client, Server
 from mesero.client.requester import OpenCall
-from mesero.errors import CallTimeoutError, DisconnectedError, ProtocolError, RpcError
+from mesero.errors import CallTimeoutError, DisconnectedError, ProtocolError, RpcError, UsageError
 from tests.client.talking import TEXT, requests_in, talk
 from tests.transports.children import until
 
@@ -253,3 +254,17 @@ async def test_a_clock_that_has_run_out_is_neither_paused_nor_extended():
     with pytest.raises(TimeoutError):
         await touch()
     assert call.paused_at is None
+
+
+def near() -> str:
+    return "here"
+
+
+def test_a_client_stays_in_the_event_loop_that_it_was_first_used_in():
+    server = Server("near")
+    server.tool(near)
+    client = Client(server)
+
+    assert [tool.name for tool in asyncio.run(client.list_tools())] == ["near"]
+    with pytest.raises(UsageError, match="another event loop"):
+        asyncio.run(client.list_tools())

@@ -199,6 +199,15 @@ def test_the_session_of_an_address_and_short_plain_values_stay_readable():
     assert Redactor().redact_link(link) == link
 
 
+def test_what_is_asked_of_an_authorization_server_stays_readable_but_for_its_secrets():
+    asked = (
+        "response_type=code&client_id=client-of-somebody&scope=files%3Aread&resource=https%3A%2F%2Fhost%2Fmcp"
+    )
+    line = HttpLine(**PLACE, dir="c2s", http=Http(url=f"https://auth/authorize?{asked}&state={CANARY}"))
+
+    assert Redactor().redact_line(line).http.url == f"https://auth/authorize?{asked}&state={SHOWN}"
+
+
 def test_a_link_loses_its_secrets():
     link = Link(
         target=f"npx server 'https://host/mcp?x={CANARY}'", name=f"n token={CANARY}", more={"token": CANARY}

@@ -36,6 +36,7 @@ SECRET_NAMES = words("""
 HARMLESS_NAMES = words("""
     progressToken maxTokens max_tokens inputTokens name key id method tokenizer tokenCount author
     authenticate keyboard pinned shipping passenger url uri text www-authenticate authorization_servers
+    authorization_endpoint
     protocolVersion nextCursor compass
 """)
 
@@ -111,6 +112,7 @@ def test_a_random_segment_of_a_path_is_hidden(part, is_hidden):
 TEXTS = [
     ("Authorization: Bearer abc.def-123", "abc.def-123"),
     ("authorization=Basic dXNlcjpwYXNz", "dXNlcjpwYXNz"),
+    ('{"header": "Bearer abcdefghij="}', "abcdefghij="),
     ("sent bearer 0123456789abcdef to it", "0123456789abcdef"),
     ("API_KEY=abc123 python server.py", "abc123"),
     ("My api key: abc123", "abc123"),
@@ -142,6 +144,8 @@ def test_a_secret_in_a_text_is_found_without_what_is_around_it(text, secret):
 HARMLESS_TEXTS = [
     "invalid token: expired",
     "Bearer token missing",
+    'Bearer resource_metadata="https://host/.well-known/oauth-protected-resource", scope="files:read"',
+    'Bearer error_description="x", error="invalid_token"',
     "Basic authentication is needed",
     "max_tokens=4096 and tokens: 512",
     '{"progressToken": "p-1", "uri": "https://host/a?page=2"}',

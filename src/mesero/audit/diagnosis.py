@@ -43,6 +43,7 @@ SYMPTOMS: Final = {
     "VERSION": "protocol version mismatch",
     "DROPPED": "disconnected after a while",
     "PARAMS": "invalid parameters (-32602)",
+    "SIGNIN": "signing in fails",
     "S404": "not found (404)",
     "S401": "unauthorized (401)",
     "S400": "bad request (400)",
@@ -62,14 +63,17 @@ _EXPLAINS: Final = (
     ("SILENT-12", ("CLOSED-8", "TOOLS")),
     ("VERSION", ("PARAMS", "TOOLS", "S400")),
     ("DROPPED", ("TOOLS",)),
+    ("SIGNIN", ("S401", "S400", "TOOLS")),
     ("S", ("TOOLS",)),
     ("PAGE", ("TOOLS", "S404")),
 )
 """What one cause explains of the others, strongest first: a symptom that follows from another is not told."""
-_WEAK: Final = frozenset({"SILENT-12", "CLOSED-8"})
+_WEAK: Final = frozenset({"SILENT-12", "SILENT-15", "CLOSED-8"})
 """Causes that only say what happened; they explain nothing but what is written for them."""
 
-_MODULES: Final = ("process", "silence", "errors", "statuses", "tools")
+_MODULES: Final = (
+    *("process", "silence", "streams", "waiting", "errors", "authorization", "statuses", "tools"),
+)
 
 
 class Proof(msgspec.Struct, frozen=True):
@@ -203,7 +207,7 @@ def _diagnosis(each: Cause, symptom: str, link: LinkState, proof: Proof) -> Diag
         cause="".join(char if char.isprintable() else "\ufffd" for char in proof.text),
         blame=proof.blame or each.blame,
         fix=proof.fix or each.fix,
-        evidence=tuple(seq for seq in proof.seqs if seq > 0),
+        evidence=tuple(seq for seq in dict.fromkeys(proof.seqs) if seq > 0),
         confidence=each.confidence,
     )
 

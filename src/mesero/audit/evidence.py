@@ -16,6 +16,7 @@ from mesero.trace.format import Line
 __all__ = [
     "CAPABILITIES_KEY",
     "REVISION_KEY",
+    "SERVER_KEY",
     "SUBSCRIPTION_KEY",
     "Evidence",
     "members_of",
@@ -26,6 +27,7 @@ __all__ = [
 _PREFIX = "io.modelcontextprotocol/"
 REVISION_KEY = f"{_PREFIX}protocolVersion"
 CAPABILITIES_KEY = f"{_PREFIX}clientCapabilities"
+SERVER_KEY = f"{_PREFIX}serverInfo"
 SUBSCRIPTION_KEY = f"{_PREFIX}subscriptionId"
 
 _ONLY_NEWER_CODES = frozenset({-32020, -32021, -32022})

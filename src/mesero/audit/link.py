@@ -57,6 +57,8 @@ class Exchange(msgspec.Struct, kw_only=True):
 
     ``asked`` is the request in it, ``answers`` the server's request that it answers, ``completes`` the
     handshake that it ends. ``is_old_sse`` is true of what belongs to the HTTP+SSE transport of 2024-11-05.
+    ``sent`` is the body of a request that was no message, ``event_id`` that of the last event of a stream,
+    ``ended_t`` when the stream was over, ``error`` how the connection broke, empty when it did not.
     """
 
     number: int
@@ -80,8 +82,12 @@ class Exchange(msgspec.Struct, kw_only=True):
     is_old_sse: bool = False
     is_answered: bool = False
     messages: int = 0
+    sent: str = ""
     body: str = ""
+    event_id: str = ""
     ended_by: str = ""
+    ended_t: float = 0.0
+    error: str = ""
 
 
 class Asked(msgspec.Struct, kw_only=True):
@@ -118,6 +124,7 @@ class Handshake(msgspec.Struct, kw_only=True):
     seq: int
     revision: str
     session: str = ""
+    agent: str = ""
     client_capabilities: dict[str, Any] = {}
     server_capabilities: dict[str, Any] = {}
     is_answered: bool = False
@@ -161,7 +168,10 @@ class Round(msgspec.Struct, kw_only=True):
 
 
 class Failure(msgspec.Struct, kw_only=True):
-    """One error that answered a request; ``was_initialized`` as it was at that time."""
+    """One error that answered a request; ``was_initialized`` as it was at that time.
+
+    ``requires`` names the capabilities that it says are missing.
+    """
 
     seq: int
     t: float
@@ -171,6 +181,7 @@ class Failure(msgspec.Struct, kw_only=True):
     asked: Asked
     status: int = 0
     was_initialized: bool = False
+    requires: tuple[str, ...] = ()
 
 
 class Run(msgspec.Struct, kw_only=True):
@@ -187,7 +198,7 @@ class LinkState:
     is_replaced = False
     """Whether it led to nothing, and another link to the same target did."""
 
-    def __init__(self, name: str) -> None:  # noqa: PLR0915  (a list of all there is, nothing more)
+    def __init__(self, name: str) -> None:
         self.name = name
         self.title = ""
         self.transport = ""
@@ -195,6 +206,7 @@ class LinkState:
         self.first_t = 0.0
         self.last_t = 0.0
         self.last_seq = 0
+        self.last_sent_seq = 0
         self.may_lack_start = False
         # Requests, in both directions.
         self.open: BoundedDict[tuple[Direction, IdKey], Asked] = BoundedDict()
@@ -209,17 +221,7 @@ class LinkState:
         self.probe: Asked | None = None
         self.probe_error: dict[str, Any] | None = None
         self.server_capabilities: dict[str, Any] | None = None
-        # HTTP.
-        self.exchanges: BoundedDict[int, Exchange] = BoundedDict(_SOME)
-        self.unnumbered = 0
-        self.sessions: BoundedDict[str, str] = BoundedDict(_SOME)
-        self.refused_tokens: BoundedDict[str, int] = BoundedDict(_FEW)
-        self.good_tokens: BoundedDict[str, int] = BoundedDict(_FEW)
-        self.authorized_agents: BoundedDict[str, int] = BoundedDict(_FEW)
-        self.redirects = 0
-        self.resource = ""
-        self.sse_paths: BoundedDict[str, int] = BoundedDict(_FEW)
-        self.authorization_servers: tuple[str, ...] = ()
+        self._begin_http()
         # Lists and tools.
         self.listings: dict[str, Listing] = {}
         self.tools: BoundedDict[str, ToolFacts] = BoundedDict()
@@ -245,8 +247,25 @@ class LinkState:
         self.found: dict[str, tuple[int, str]] = {}
         self.runs: deque[Run] = deque(maxlen=_FEW)
         self.statuses: BoundedDict[str, deque[tuple[float, int]]] = BoundedDict(_FEW)
+        self.declared: BoundedDict[str, int] = BoundedDict(_FEW)
+        self.bare_answers: deque[tuple[int, int]] = deque(maxlen=_FEW)
         self.last_long_line = 0
         self._begin_run()
+
+    def _begin_http(self) -> None:
+        """What only HTTP has: exchanges, sessions, credentials."""
+        self.exchanges: BoundedDict[int, Exchange] = BoundedDict(_SOME)
+        self.unnumbered = 0
+        self.sessions: BoundedDict[str, str] = BoundedDict(_SOME)
+        self.refused_tokens: BoundedDict[str, int] = BoundedDict(_FEW)
+        self.good_tokens: BoundedDict[str, int] = BoundedDict(_FEW)
+        self.authorized_agents: BoundedDict[str, int] = BoundedDict(_FEW)
+        self.redirects = 0
+        self.resource = ""
+        self.challenged: tuple[str, ...] = ()
+        self.scopes_supported: tuple[str, ...] = ()
+        self.sse_paths: BoundedDict[str, int] = BoundedDict(_FEW)
+        self.authorization_servers: tuple[str, ...] = ()
 
     def _begin_run(self) -> None:
         self.first_asked: Asked | None = None

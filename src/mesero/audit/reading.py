@@ -56,6 +56,8 @@ def read_line(link: LinkState, line: Line) -> list[Evidence]:
     found: list[Evidence] = []
     http = getattr(line, "http", UNSET)
     exchange = None if http is UNSET else _exchange_of(link, line, http)
+    if exchange is not None and http is not UNSET and isinstance(http.event_id, str):
+        exchange.event_id = http.event_id
     if exchange is not None and http is not UNSET and http.event == "endpoint":
         _learn_endpoint(link, exchange, "" if http.body is UNSET else http.body)
     if isinstance(line, MessageLine):
@@ -338,6 +340,8 @@ def _read_http(
         return []
     if http.body is not UNSET:
         exchange.body = http.body
+        if kind == "http request":
+            exchange.sent = http.body
     evidence = Evidence(link, line, kind)
     evidence.exchange = exchange
     if messages and messages[0].kind != "http":

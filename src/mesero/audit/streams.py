@@ -5,6 +5,7 @@ The part of `mesero.audit.tracking` that is about no message. Nothing here judge
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from typing import Final, cast
 
@@ -19,6 +20,7 @@ __all__ = [
     "open_link",
     "remember_eof",
     "remember_exit",
+    "remember_http",
     "remember_http_answer",
     "remember_http_request",
     "remember_note",
@@ -32,6 +34,7 @@ _MAX_STATUSES: Final = 20
 _UNDELIVERED: Final = frozenset({301, 302, 307, 308, 401, 403, 429, 503})
 """After these the same message is sent again: to another address, with other credentials, or later."""
 _MAX_TEXT_CHARS: Final = 400
+_SCOPE: Final = re.compile(r'\bscope="([^"]*)"')
 
 
 def remember_http_request(evidence: Evidence) -> None:
@@ -45,7 +48,8 @@ def remember_http_request(evidence: Evidence) -> None:
         # Whoever ends its session wants no answers any more.
         # https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management
         for asked in link.open.values():
-            if asked.exchange is not None and asked.exchange.session == exchange.session:
+            is_of_session = asked.exchange is not None and asked.exchange.session == exchange.session
+            if is_of_session and asked.cancelled_t is None:
                 asked.cancelled_t = evidence.t
 
 
@@ -70,12 +74,39 @@ def remember_http_answer(evidence: Evidence) -> None:
     if 300 <= exchange.status < 400:
         link.redirects += 1
     if "/.well-known/oauth-protected-resource" in exchange.url and exchange.status == 200:
-        try:
-            servers = members_of(msgspec.json.decode(exchange.body)).get("authorization_servers")
-        except (msgspec.MsgspecError, RecursionError, UnicodeEncodeError):
-            return
-        if isinstance(servers, list):
-            link.authorization_servers = tuple(each for each in servers if isinstance(each, str))
+        _remember_metadata(link, exchange)
+    scope = _SCOPE.search(exchange.answer_headers.get("www-authenticate", ""))
+    if scope is not None and exchange.status in (401, 403):
+        link.challenged = tuple(scope[1].split())
+
+
+def _remember_metadata(link: LinkState, exchange: Exchange) -> None:
+    """What a server says of its authorization."""
+    try:
+        document = members_of(msgspec.json.decode(exchange.body))
+    except (msgspec.MsgspecError, RecursionError, UnicodeEncodeError):
+        return
+    link.authorization_servers = _texts(document.get("authorization_servers")) or link.authorization_servers
+    link.scopes_supported = _texts(document.get("scopes_supported")) or link.scopes_supported
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    return tuple(each for each in value if isinstance(each, str)) if isinstance(value, list) else ()
+
+
+def remember_http(evidence: Evidence) -> None:
+    """A connection that broke, before or in the middle of its answer."""
+    http = getattr(evidence.line, "http", UNSET)
+    exchange = evidence.exchange
+    if http is UNSET or exchange is None or not isinstance(http.error, str):
+        return
+    exchange.error, exchange.ended_t = http.error, evidence.t
+    if not exchange.status:
+        # Nobody knows whether it arrived; it may come again as it was.
+        if exchange.asked is not None:
+            exchange.asked.is_answered = True
+            evidence.link.close(exchange.asked)
+        evidence.link.take_back(exchange)
 
 
 def _remember_session(evidence: Evidence, exchange: Exchange) -> None:
@@ -116,7 +147,7 @@ def remember_eof(evidence: Evidence) -> None:
     if exchange is None:
         link.closed.setdefault(evidence.direction, evidence.t)
         return
-    exchange.ended_by = evidence.direction
+    exchange.ended_by, exchange.ended_t = evidence.direction, evidence.t
     asked = exchange.asked
     if asked is not None and evidence.direction == "c2s" and not asked.is_answered:
         asked.cancelled_t = evidence.t

@@ -9,6 +9,7 @@ import msgspec
 
 from mesero.audit.evidence import (
     CAPABILITIES_KEY,
+    SERVER_KEY,
     SUBSCRIPTION_KEY,
     Evidence,
     members_of,
@@ -18,6 +19,7 @@ from mesero.audit.rules import HANDSHAKE
 from mesero.audit.streams import (
     remember_eof,
     remember_exit,
+    remember_http,
     remember_http_answer,
     remember_http_request,
     remember_note,
@@ -47,6 +49,8 @@ _LOG_LEVEL = "io.modelcontextprotocol/logLevel"
 _MAX_NAMES = 10_000
 _MAX_METHODS = 20
 _LONG_LINE_CHARS = 65_536
+_SIGNS: Final = {"ttlMs", "cacheScope", "supportedVersions"}
+"""Members of a result that only a server of the newer era sends."""
 
 
 def digest_of(value: Any) -> int:
@@ -62,6 +66,8 @@ def remember(evidence: Evidence) -> None:
     action = _ACTIONS.get(evidence.kind)
     if evidence.message is not None:
         evidence.link.text_depth = 0
+        if evidence.direction == "c2s":
+            evidence.link.last_sent_seq = evidence.seq
     if action is not None:
         action(evidence)
 
@@ -117,6 +123,8 @@ def asked_of(evidence: Evidence) -> Asked:
     if evidence.era == "modern":
         capabilities = meta.get(CAPABILITIES_KEY)
         asked.capabilities = capabilities if isinstance(capabilities, dict) else None
+        for each in asked.capabilities or ():
+            evidence.link.declared[each] = evidence.seq
         level = meta.get(_LOG_LEVEL)
         asked.log_level = level if isinstance(level, str) else ""
         if evidence.method in _NAMES:
@@ -147,6 +155,7 @@ def _remember_era(evidence: Evidence, asked: Asked) -> None:
             seq=evidence.seq,
             revision=evidence.revision,
             client_capabilities=members_of(evidence.params.get("capabilities")),
+            agent=evidence.headers.get("user-agent", ""),
         )
         asked.handshake = shake
         link.current = shake
@@ -237,6 +246,7 @@ def _remember_failure(evidence: Evidence, asked: Asked) -> None:
             asked=asked,
             status=exchange.status if exchange is not None else 0,
             was_initialized=handshake is not None and handshake.is_done,
+            requires=tuple(members_of(members_of(evidence.error.get("data")).get("requiredCapabilities"))),
         )
     )
 
@@ -269,6 +279,8 @@ def _remember_result(evidence: Evidence, asked: Asked) -> None:
     result = evidence.result
     if asked.era == "modern" and "resultType" in result:
         link.modern_answers += 1
+    elif asked.era == "modern" and not _SIGNS & result.keys() and SERVER_KEY not in evidence.meta:
+        link.bare_answers.append((asked.seq, evidence.seq))
     if asked.method == "server/discover" and "capabilities" in result:
         link.server_capabilities = members_of(result["capabilities"])
     if result.get("resultType") == "input_required" and asked.method in _NAMES:
@@ -372,6 +384,7 @@ _ACTIONS: Final[dict[str, Callable[[Evidence], None]]] = {
     "http request": remember_http_request,
     "http answer": remember_http_answer,
     "text": remember_text,
+    "http": remember_http,
     "stderr": remember_stderr,
     "eof": remember_eof,
     "spawn": remember_spawn,

@@ -213,6 +213,7 @@ class Client(ServerMethods):
             raise ClosedError("the client was closed; make another one", where=self.transport.target)
         if self._server is not None:
             return  # ``async with`` on a client that `connect` gave.
+        self._stateless.stay_in(asyncio.get_running_loop())
         try:
             await self.transport.open()
             settled = await self._settle()

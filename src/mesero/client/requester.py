@@ -19,7 +19,7 @@ import msgspec
 from msgspec import UNSET, Raw
 
 from mesero.client.facts import Progress
-from mesero.errors import CallTimeoutError, ProtocolError, rpc_error_for
+from mesero.errors import CallTimeoutError, ProtocolError, UsageError, rpc_error_for
 from mesero.extensions import MethodSpec
 from mesero.jsonrpc import ErrorResponse, Notification, ResultResponse, decode_value
 from mesero.modern.headers import HeaderMark
@@ -92,6 +92,7 @@ class Requester(ABC):
         self._on_log = on_log
         self.last_id = 0
         self.is_closed = False
+        self._loop: asyncio.AbstractEventLoop | None = None
 
     @abstractmethod
     async def start(
@@ -122,6 +123,8 @@ class Requester(ABC):
         """One request and its response; notifications in between go to whom they concern."""
         limit_s = self._timeout_s if timeout_s is None else timeout_s
         loop = asyncio.get_running_loop()
+        if loop is not self._loop:
+            self.stay_in(loop)
         clock = asyncio.timeout(limit_s)
         call = OpenCall(clock, limit_s, loop.time() + max(limit_s, self._total_timeout_s), on_progress)
         if self._open_calls is not None:
@@ -156,6 +159,23 @@ class Requester(ABC):
                 self._open_calls.discard(call)
             if exchange is not None and not exchange.is_over:
                 await exchange.close(reason)
+
+    def stay_in(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Belong to this event loop from now on.
+
+        An answer wakes up the loop that the transport was opened in: who calls from another would wait for
+        nothing.
+
+        Raises:
+            UsageError: it belongs to another one.
+        """
+        if self._loop is not None and self._loop is not loop:
+            raise UsageError(
+                "this client belongs to another event loop: an asyncio.run that is over, or another thread",
+                fix="Connect and call within the same asyncio.run; from other threads use"
+                " asyncio.run_coroutine_threadsafe",
+            )
+        self._loop = loop
 
     def _error_from(self, method: str, message: ErrorResponse, _received: Received) -> Exception:
         data = None if message.data is UNSET else decode_value(message.data)

@@ -148,6 +148,7 @@ class SessionCaller(Requester):
         if self.is_closed:
             raise ClosedError("the client is closed", where=self.transport.target)
         self._begin_timeout_s = timeout_s
+        self.stay_in(asyncio.get_running_loop())
         self._hearing.start(lambda: self._session)
         try:
             if not self.transport.is_open:

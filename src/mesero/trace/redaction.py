@@ -54,7 +54,14 @@ _SCHEMA_CONTAINERS = frozenset(
     {"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"}
 )
 _SCHEMES = ("bearer ", "basic ", "dpop ", "token ")
-_HARMLESS_QUERY_NAMES = frozenset({"sessionid", "session_id"})
+_HARMLESS_QUERY_NAMES = frozenset(
+    {
+        *("sessionid", "session_id"),
+        # What a client asks an authorization server for is told to the user's browser, and protects nothing.
+        # https://www.rfc-editor.org/rfc/rfc6749#section-4.1.1
+        *("client_id", "redirect_uri", "resource", "response_type", "scope", "error"),
+    }
+)
 _LONGEST_PLAIN_QUERY_VALUE = 6
 _URL = re.compile(r"""[^\s'"]+://[^\s'"]+""")
 _FORM = re.compile(r"[\w.%-]{1,64}=")

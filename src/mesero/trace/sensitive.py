@@ -49,7 +49,9 @@ _SECRET_NAME = re.compile(
 _STRICT_NAME = re.compile(rf".*(?:{_STRICT}).*|pass|pwd|pin|otp|totp|cvv|cvc")
 # Names of the protocol that only sound like secrets.
 _HARMLESS_NAMES = frozenset({"progresstoken", "maxtokens", "wwwauthenticate"})
-_HARMLESS = re.compile(r"(?:max|min|total|input|output|num|prompt|completion)tokens|.*authorizationservers?")
+_HARMLESS = re.compile(
+    r"(?:max|min|total|input|output|num|prompt|completion)tokens|.*authorization(?:servers?|endpoint)"
+)
 _NO_SEPARATORS = str.maketrans("", "", "-_. ")
 _MAX_NAME = 128
 
@@ -153,7 +155,10 @@ _ASSIGNMENT = re.compile(
 )
 _FLAG = re.compile(rf"--[\w-]{{0,40}}?{_KEYWORD}[\w-]{{0,16}}[ \t]+{_VALUE}", re.IGNORECASE)
 _SCHEME = re.compile(
-    r"\b(?:bearer|basic|dpop)[ \t]+(?P<secret>(?=\S{0,200}[0-9=_]|\S{16})[\w.~+/=-]{8,})", re.IGNORECASE
+    # A challenge names its parameters there: resource_metadata="https://…".
+    r"\b(?:bearer|basic|dpop)[ \t]+(?!(?-i:[a-z_]{2,32})=\"[^\s\"',}\]])"
+    r"(?P<secret>(?=\S{0,200}[0-9=_]|\S{16})[\w.~+/=-]{8,})",
+    re.IGNORECASE,
 )
 _USERINFO = re.compile(
     r"://(?:[^\s/:@\"'\\]{0,200}:(?P<secret>[^\s/@\"'\\]{1,500})|(?P<user>[^\s/:@\"'\\]{16,500}))@"

@@ -8,6 +8,7 @@ from mesero.audit.examples import (
     ask,
     eof,
     exited,
+    fail,
     old_answer,
     old_ask,
     shake,
@@ -99,3 +100,17 @@ def test_a_client_that_went_on_without_an_answer_waits_for_it_no_more():
     lines = [*shake(), old_ask("tools/call", {"name": "slow"}), old_ask("ping", id=2), old_answer({}, id=2)]
 
     assert codes_of(trace(*lines, eof("c2s"), eof(), exited(0))) == []
+
+
+SET_LEVEL = [old_ask("logging/setLevel", {"level": "info"}), fail(-32601)]
+
+
+def test_a_refusal_is_taken_for_the_end_only_by_who_looks_at_nothing_else():
+    listed = [old_ask("tools/list", id=2), old_answer(LIST, id=2)]
+
+    assert codes_of(trace(*shake(), *SET_LEVEL, eof("c2s"))) == ["CLOSED-10"]
+    assert codes_of(trace(*shake(), *SET_LEVEL, *listed, eof("c2s"))) == []
+    assert codes_of(trace(*shake(), *listed, old_ask("prompts/list"), fail(-32601), eof("c2s"))) == []
+    # What was announced is no optional method, and a server that goes first was not left.
+    assert "CLOSED-10" not in codes_of(trace(*shake(), old_ask("tools/list"), fail(-32601), eof("c2s")))
+    assert "CLOSED-10" not in codes_of(trace(*shake(), *SET_LEVEL, eof("s2c"), eof("c2s")))

@@ -2,39 +2,26 @@
 
 import pytest
 
-from mesero.audit.diagnosis import diagnose
-from mesero.audit.examples import ask, fail, note, old_ask, shake, tell, trace, wait
+from mesero.audit.examples import c2s, fail, old_answer, shake, trace, wait
 from tests.audit.judging import causes_of, codes_of
 
 
-@pytest.mark.parametrize("cause", causes_of("SILENT", "TIMEOUT"))
+@pytest.mark.parametrize("cause", causes_of("SILENT"))
 def test_a_cause_is_the_only_one_that_its_example_supports(cause):
     assert codes_of(cause.example) == [cause.code]
 
 
-def test_a_call_that_is_cancelled_at_once_was_not_waited_for():
-    lines = trace(ask("tools/call", {"name": "x"}), tell("notifications/cancelled", {"requestId": 1}, "c2s"))
+PAIR = [{"jsonrpc": "2.0", "id": 1, "method": "ping"}, {"jsonrpc": "2.0", "id": 2, "method": "ping"}]
+
+
+def test_an_array_in_the_revision_that_has_them_is_no_fault():
+    refused = fail(-32600, id=None)
+
+    assert codes_of(trace(*shake("2025-03-26"), c2s(PAIR), refused, wait(1))) == []
+    assert codes_of(trace(*shake("2025-06-18"), c2s(PAIR), refused, wait(1))) == ["SILENT-13"]
+
+
+def test_an_array_that_was_answered_all_the_same_is_no_silence():
+    lines = trace(*shake(), c2s(PAIR), old_answer({}, id=1), old_answer({}, id=2))
 
     assert codes_of(lines) == []
-
-
-def test_a_request_without_a_progress_token_is_told_so():
-    cancel = tell("notifications/cancelled", {"requestId": 1}, "c2s")
-    (without,) = diagnose(trace(ask("tools/call", {"name": "x"}), wait(30), cancel))
-    (with_token,) = diagnose(trace(ask("tools/call", {"name": "x"}, progress="t"), wait(30), cancel))
-
-    assert (without.code, with_token.code) == ("TIMEOUT-2", "TIMEOUT-2")
-    assert "no progressToken" in without.cause
-    assert "no progressToken" not in with_token.cause
-
-
-def test_an_error_that_was_on_the_wire_is_not_the_client_s_own():
-    lines = trace(
-        *shake(), old_ask("ping"), fail(-32001), note("client reported: -32001 Request timed out"), wait(1)
-    )
-
-    assert "TIMEOUT-3" not in codes_of(lines)
-
-
-def test_a_report_about_something_else_is_no_time_out():
-    assert codes_of(trace(*shake(), note("client reported: something else"), note("a remark"))) == []

@@ -3,40 +3,15 @@
 import pytest
 
 from mesero.audit.diagnosis import diagnose
-from mesero.audit.examples import asked, http_answer, http_request, posted, trace
+from mesero.audit.examples import answered, asked, failed, http_answer, http_request, posted, replied, trace
 from tests.audit.judging import causes_of, codes_of
 
 CALL = asked("tools/call", {"name": "x"})
 
 
-@pytest.mark.parametrize("cause", causes_of("S400", "S401", "S404", "S405", "S406", "S421", "PAGE"))
+@pytest.mark.parametrize("cause", causes_of("S400", "S404", "S405", "S406", "S421", "PAGE"))
 def test_a_cause_is_the_only_one_that_its_example_supports(cause):
     assert codes_of(cause.example) == [cause.code]
-
-
-def test_a_challenge_without_an_address_blames_the_server():
-    (diagnosis,) = diagnose(
-        trace(posted(CALL), http_answer(401, www_authenticate="Bearer"), transport="http")
-    )
-
-    assert (diagnosis.code, diagnosis.blame) == ("S401-4", "server")
-    assert "resource_metadata" in diagnosis.fix
-
-
-def test_a_refused_token_may_be_one_for_another_resource():
-    lines = trace(
-        posted(CALL, authorization="Bearer t"),
-        http_answer(401, www_authenticate="Bearer resource_metadata=x"),
-        http_request("GET", url="https://example.com/.well-known/oauth-protected-resource", exchange=2),
-        http_answer(
-            200, exchange=2, body={"resource": "https://example.com", "authorization_servers": ["x"]}
-        ),
-        transport="http",
-    )
-    (diagnosis,) = diagnose(lines)
-
-    assert diagnosis.code == "S401-3"
-    assert "https://example.com/mcp" in diagnosis.cause
 
 
 def test_a_session_that_was_ended_by_its_client_is_not_lost():
@@ -53,3 +28,28 @@ def test_a_session_that_was_ended_by_its_client_is_not_lost():
 
 def test_a_failure_in_the_middle_is_no_fallback():
     assert codes_of(trace(posted(CALL), http_answer(500), transport="http")) == []
+
+
+def test_a_capability_that_was_declared_once_is_told_so():
+    able = posted(asked("tools/list", capabilities={"elicitation": {}}), exchange=1)
+    lacking = failed(-32021, id=2, data={"requiredCapabilities": {"elicitation": {}}})
+    call = [
+        posted(asked("tools/call", {"name": "x"}, id=2), exchange=2),
+        replied(lacking, exchange=2, status=400),
+    ]
+    listed = replied(answered({"tools": [], "ttlMs": 0, "cacheScope": "private"}), exchange=1)
+    (found,) = diagnose(trace(able, listed, *call, transport="http"))
+    (never,) = diagnose(trace(*call, transport="http"))
+
+    assert (found.code, never.code) == ("S400-3", "S400-3")
+    assert (
+        "needs elicitation, and its own _meta does not declare it; the request in line 2 did" in found.cause
+    )
+    assert "did, but" not in never.cause
+
+
+def test_the_message_that_accepts_too_little_is_named():
+    ready = posted({"jsonrpc": "2.0", "method": "notifications/x"}, exchange=2, accept="application/json")
+    (found,) = diagnose(trace(posted(CALL), ready, http_answer(406, exchange=2), transport="http"))
+
+    assert found.cause == "the notification accepts 'application/json'; the other messages (1) accept both"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from mesero.audit.examples import asked, failed, http_answer, http_request, posted, replied, trace
+from mesero.audit.examples import asked, failed, hello, http_answer, http_request, posted, replied, trace
 from tests.audit.judging import broken_by, check_examples, rules_of
 
 
@@ -59,3 +59,31 @@ def test_a_refusal_with_its_own_status_is_right(status):
     )
 
     assert broken_by(trace(posted(CALL), answer)) == set()
+
+
+def asking_for(scope, *, challenge='scope="a b"', revision="2025-11-25"):
+    hail = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello(revision)}
+    url = f"https://auth.example.com/authorize?response_type=code&client_id=c{scope}"
+    return trace(
+        posted(hail),
+        http_answer(401, www_authenticate=f'Bearer resource_metadata="x", {challenge}'),
+        http_request("GET", url=url, exchange=2),
+    )
+
+
+def test_more_scopes_than_the_challenge_names_are_no_fault_and_fewer_are():
+    assert broken_by(asking_for("&scope=a+b+offline_access")) == set()
+    assert broken_by(asking_for("&scope=c", challenge='error="x"')) == set()
+    assert broken_by(asking_for("&scope=a")) == {"AUTH-014"}
+    assert broken_by(asking_for("")) == {"AUTH-014"}
+
+
+def test_scopes_are_judged_by_the_revision_and_only_where_they_can_be_read():
+    assert broken_by(asking_for("&scope=c", revision="2025-06-18")) == set()
+    assert broken_by(asking_for("&scope=<redacted length=1 sha256=0011223344556677>")) == set()
+
+
+def test_a_token_endpoint_may_refuse_without_a_challenge():
+    token = http_request("POST", url="https://auth.example.com/token", body="grant_type=x&resource=y")
+
+    assert broken_by(trace(token, http_answer(401, body={"error": "invalid_client"}))) == set()

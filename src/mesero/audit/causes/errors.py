@@ -25,7 +25,7 @@ from mesero.audit.examples import (
     shake,
     trace,
 )
-from mesero.audit.link import Failure, LinkState
+from mesero.audit.link import Failure, Handshake, LinkState
 from mesero.audit.rules import STATELESS
 
 __all__: list[str] = []
@@ -115,14 +115,67 @@ def _no_fallback(link: LinkState) -> Iterator[Proof]:
     ),
 )
 def _negotiated_down(link: LinkState) -> Iterator[Proof]:
+    shake = _left_after_answer(link)
+    if shake is not None and shake.revision < shake.asked:
+        yield Proof(_chosen(shake), (shake.seq,))
+
+
+def _left_after_answer(link: LinkState) -> Handshake | None:
+    """The handshake that the client left without a word, when the server had answered it."""
     current = link.current
     if current is None or not current.is_answered or current.is_done or current.is_refused:
-        return
-    if current.asked != current.revision and (link.closed or link.exit is not None):
+        return None
+    # Over HTTP there may be nothing to close: then nothing more was sent.
+    is_silent = bool(link.exchanges) and link.last_sent_seq == current.seq
+    return current if link.closed or link.exit is not None or is_silent else None
+
+
+def _chosen(shake: Handshake) -> str:
+    return f"the client asked for {shake.asked}, the server chose {shake.revision}, and the client left"
+
+
+@cause(
+    "VERSION-6",
+    "The server chose a newer revision than it was asked for, and the client went away",
+    phase="initialize",
+    blame="server",
+    confidence="likely",
+    fix=(
+        "Answer with the revision that was asked for, if the server speaks it; a server that does not needs "
+        "a newer client."
+    ),
+    example=trace(*shake("2024-11-05", answers="2025-11-25")[:2], eof("c2s")),
+)
+def _negotiated_up(link: LinkState) -> Iterator[Proof]:
+    shake = _left_after_answer(link)
+    if shake is not None and shake.revision > shake.asked:
+        yield Proof(_chosen(shake), (shake.seq,))
+
+
+@cause(
+    "VERSION-7",
+    "A server of the older era ran requests of the newer one",
+    phase="select era",
+    blame="server",
+    confidence="likely",
+    fix=(
+        "Ask server/discover first, and send initialize when that is refused: this server reads neither the "
+        "revision nor the capabilities in _meta."
+    ),
+    example=trace(
+        ask("tools/call", {"name": "x"}), s2c({"jsonrpc": "2.0", "id": 1, "result": {"content": []}})
+    ),
+)
+def _ignored_revision(link: LinkState) -> Iterator[Proof]:
+    is_older = link.modern_answers == 0 and link.probe is None and link.current is None
+    knows_newer = any(failure.code in (-32020, -32021, -32022) for failure in link.failures)
+    if is_older and link.bare_answers and not knows_newer:
+        asked, answered = link.bare_answers[0]
         text = (
-            f"the client asked for {current.asked}, the server chose {current.revision}, and the client left"
+            "a request of 2026-07-28 was answered without resultType and without the server's name, as "
+            "servers of the older era do, and no handshake came before"
         )
-        yield Proof(text, (current.seq,))
+        yield Proof(text, (asked, answered))
 
 
 @cause(

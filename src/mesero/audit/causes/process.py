@@ -31,6 +31,7 @@ from mesero.audit.examples import (
     wrote,
 )
 from mesero.audit.link import Asked, LinkState
+from mesero.audit.needs import NEEDS, find_undeclared
 
 __all__: list[str] = []
 
@@ -256,6 +257,31 @@ def _died_at_work(link: LinkState) -> Iterator[Proof]:
         one = waiting[0]
         what = f"`{short(one.method, quoted=False)}` {short(one.name)} (id {short(one.id)})"
         yield Proof(f"the server {_ending(link)} while {what} was open{_last_words(link)}", _seqs(link))
+
+
+@cause(
+    "CLOSED-10",
+    "The client took the refusal of an optional method for the end",
+    phase="initialize",
+    blame="client",
+    confidence="likely",
+    fix="Call only what the capabilities announce, and go on after -32601: only the method is missing.",
+    example=trace(*shake(), old_ask("logging/setLevel", {"level": "info"}), fail(-32601), eof("c2s")),
+)
+def _took_it_for_the_end(link: LinkState) -> Iterator[Proof]:
+    last = link.failures[-1] if link.failures else None
+    if last is None or last.code != -32601 or "c2s" not in link.closed or not _client_closed_first(link):
+        return
+    needed = find_undeclared(link, last.asked.method, last.asked.revision)
+    is_last = link.last_answered is last.asked and link.last_sent_seq == last.asked.seq
+    # What the server does announce was never asked for.
+    unused = [each for each in link.server_capabilities or () if f"{each}/list" in NEEDS]
+    if needed and is_last and unused and not any(f"{each}/list" in link.listings for each in unused):
+        text = (
+            f"`{short(last.asked.method, quoted=False)}` needs {needed}, which the server never announced; "
+            f"after its -32601 the client closed, without a look at the {' and '.join(unused)}"
+        )
+        yield Proof(text, (last.asked.seq, last.seq))
 
 
 @cause(

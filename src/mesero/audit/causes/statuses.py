@@ -29,7 +29,6 @@ __all__: list[str] = []
 
 _CALL: Final = asked("tools/call", {"name": "x"})
 _ID: Final = "1868a90c-46a2-4b5f-9d1e-0c3a5b7d9e11"
-_UNEXPANDED: Final = re.compile(r"\$\{[A-Za-z_]\w*\}")
 _BOTH: Final = ("application/json", "text/event-stream")
 
 
@@ -198,96 +197,6 @@ def _wrong_path(link: LinkState) -> Iterator[Proof]:
             )
 
 
-# -- 401 -----------------------------------------------------------------------------------------------------
-
-_CHALLENGE: Final = 'Bearer resource_metadata="https://example.com/.well-known/oauth-protected-resource"'
-
-
-@cause(
-    "S401-1",
-    "The token is a variable that nobody filled in",
-    phase="launch",
-    blame="client",
-    fix="Write the token itself, or set the variable: this host does not expand it.",
-    example=trace(posted(_CALL, authorization="Bearer ${TOKEN}"), http_answer(401), transport="http"),
-)
-def _unfilled(link: LinkState) -> Iterator[Proof]:
-    for each in link.refusals:
-        value = each.headers.get("authorization", "")
-        if each.status in (401, 403) and _UNEXPANDED.search(value):
-            yield Proof(f"Authorization was sent as the literal text {short(value)}", (each.seq,))
-
-
-@cause(
-    "S401-2",
-    "The token has expired, and is sent all the same",
-    phase="operation",
-    blame="client",
-    fix="Refresh the token after a 401, or let the user sign in again.",
-    example=trace(
-        posted(_CALL, authorization="Bearer t"),
-        replied({"jsonrpc": "2.0", "id": 1, "result": {"resultType": "complete", "content": []}}),
-        posted(asked("tools/list", id=2), exchange=2, authorization="Bearer t"),
-        http_answer(401, exchange=2, www_authenticate=_CHALLENGE),
-        transport="http",
-    ),
-)
-def _expired(link: LinkState) -> Iterator[Proof]:
-    for each in link.refusals:
-        token = each.headers.get("authorization", "")
-        if each.status == 401 and token and token in link.good_tokens:
-            yield Proof("a token that worked before was refused", (link.good_tokens[token], each.seq))
-
-
-@cause(
-    "S401-3",
-    "The token is not accepted",
-    phase="operation",
-    blame="client",
-    confidence="likely",
-    fix=(
-        "Check that the token was issued for this server: its resource must be the URL, "
-        "character for character."
-    ),
-    example=trace(
-        posted(_CALL, authorization="Bearer t"),
-        http_answer(401, www_authenticate=_CHALLENGE),
-        transport="http",
-    ),
-)
-def _rejected(link: LinkState) -> Iterator[Proof]:
-    for each in link.refusals:
-        if each.status == 401 and "authorization" in each.headers:
-            about = f"; {link.found['AUTH-005'][1]}" if "AUTH-005" in link.found else ""
-            yield Proof(f"a token was sent and never accepted{about}", (each.seq,))
-
-
-@cause(
-    "S401-4",
-    "The server wants the user to sign in",
-    phase="operation",
-    blame="client",
-    fix="Sign in: the server's metadata says where.",
-    example=trace(posted(_CALL), http_answer(401, www_authenticate=_CHALLENGE), transport="http"),
-)
-def _sign_in(link: LinkState) -> Iterator[Proof]:
-    for each in link.refusals:
-        if each.status != 401 or "authorization" in each.headers:
-            continue
-        if "resource_metadata" in each.answer_headers.get("www-authenticate", ""):
-            yield Proof("no credentials were sent, and the server asks for them", (each.seq,))
-        else:
-            yield Proof(
-                "no credentials were sent, and the server does not say where to get some",
-                (each.seq,),
-                fix=(
-                    "Server: name resource_metadata in WWW-Authenticate. Client: try the "
-                    "well-known paths, or a fixed token."
-                ),
-                blame="server",
-            )
-
-
 # -- 400 -----------------------------------------------------------------------------------------------------
 
 
@@ -340,7 +249,15 @@ def _contradiction(link: LinkState) -> Iterator[Proof]:
 def _capability(link: LinkState) -> Iterator[Proof]:
     for failure in link.failures:
         if failure.code == -32021:
-            text = f"`{failure.asked.method}` {short(failure.asked.name)}: {short(failure.message)}"
+            about = f"`{short(failure.asked.method, quoted=False)}` {short(failure.asked.name)}"
+            lacks = ", ".join(short(each, quoted=False) for each in failure.requires) or short(
+                failure.message
+            )
+            before = [link.declared[each] for each in failure.requires if each in link.declared]
+            once = (
+                f"; the request in line {before[0]} did, but each request speaks for itself" if before else ""
+            )
+            text = f"{about} needs {lacks}, and its own _meta does not declare it{once}"
             yield Proof(text, (failure.asked.seq, failure.seq))
 
 
@@ -419,7 +336,15 @@ def _incomplete_accept(link: LinkState) -> Iterator[Proof]:
     for each in link.refusals:
         accepted = each.headers.get("accept", "")
         if each.status == 406 and each.headers and not all(kind in accepted for kind in _BOTH):
-            yield Proof(f"the request accepts {short(accepted)}", (each.seq,))
+            about = each.asked
+            what = f"the {each.kind}" if about is None else f"`{short(about.method, quoted=False)}`"
+            full = sum(
+                all(kind in other.headers.get("accept", "") for kind in _BOTH)
+                for other in link.exchanges.values()
+                if other.kind and other.seq != each.seq
+            )
+            others = f"; the other messages ({full}) accept both" if full else ""
+            yield Proof(f"{what} accepts {short(accepted)}{others}", (each.seq,))
 
 
 @cause(

@@ -28,6 +28,7 @@ from mesero.audit.examples import (
 )
 from mesero.audit.link import Exchange
 from mesero.audit.rules import ALL, SINCE_2025_03, SINCE_2025_06, SINCE_2025_11, STATELESS, Fault, check
+from mesero.audit.signing import is_signing_in
 
 __all__: list[str] = []
 
@@ -82,7 +83,11 @@ def _challenge_of(exchange: Exchange) -> dict[str, str]:
 )
 def _no_challenge(evidence: Evidence) -> Iterator[Fault | str]:
     exchange = evidence.exchange
-    if exchange is not None and exchange.status == 401 and "www-authenticate" not in exchange.answer_headers:
+    # Authorization servers have rules of their own.
+    # https://www.rfc-editor.org/rfc/rfc6749#section-5.2
+    if exchange is None or exchange.status != 401 or is_signing_in(exchange):
+        return
+    if "www-authenticate" not in exchange.answer_headers:
         yield "the answer is 401 and does not say how to authorize"
 
 
@@ -250,6 +255,39 @@ def _no_resource(evidence: Evidence) -> Iterator[Fault | str]:
         and "resource" not in form
     ):
         yield "the token request has no resource"
+
+
+def _scoped(scope: str) -> list[Any]:
+    query = f"response_type=code&client_id=c&scope={scope}&resource=https%3A%2F%2Fexample.com%2Fmcp"
+    return [
+        posted(_CALL),
+        http_answer(401, www_authenticate=f'{_CHALLENGE}, scope="files:read"'),
+        http_request("GET", url=f"{_ISSUER}/authorize?{query}", exchange=5),
+    ]
+
+
+@check(
+    "AUTH-014",
+    "The client does not ask for the scopes that the server named",
+    on=("http request",),
+    severity="warning",
+    blame="client",
+    spec=f"{_PAGE}#scope-selection-strategy",
+    fix="Ask for the scopes of the challenge, and for those that were granted before.",
+    passes=trace(*_scoped("files:read offline_access")),
+    fails=trace(*_scoped("openid")),
+)
+def _other_scopes(evidence: Evidence) -> Iterator[Fault | str]:
+    exchange, link = evidence.exchange, evidence.link
+    query = parse_qs(parts_of(exchange.url).query) if exchange is not None and not exchange.kind else {}
+    # The revisions before leave the choice to the client.
+    is_older = link.current is not None and link.current.revision < SINCE_2025_11[0]
+    if "response_type" not in query or is_older:
+        return
+    asked_for = query.get("scope", [""])[0]
+    missing = set(link.challenged) - set(asked_for.split())
+    if missing and not asked_for.startswith("<redacted "):
+        yield f"the server named {short(' '.join(link.challenged))}, the client asks for {short(asked_for)}"
 
 
 @check(

@@ -19,6 +19,7 @@ from mesero.audit.examples import (
     tell,
     trace,
 )
+from mesero.audit.needs import NEEDS, find_undeclared
 from mesero.audit.rules import HANDSHAKE, SINCE_2025_06, STATELESS, Fault, check
 
 __all__: list[str] = []
@@ -26,18 +27,6 @@ __all__: list[str] = []
 _NEGOTIATION = "2025-11-25/basic/lifecycle#capability-negotiation"
 _OPERATION = "2025-11-25/basic/lifecycle#operation"
 
-_NEEDS: Final = {
-    "tools/list": "tools",
-    "tools/call": "tools",
-    "resources/list": "resources",
-    "resources/templates/list": "resources",
-    "resources/read": "resources",
-    "resources/subscribe": "resources",
-    "prompts/list": "prompts",
-    "prompts/get": "prompts",
-    "logging/setLevel": "logging",
-    "completion/complete": "completions",
-}
 _MEMBERS: Final = {"tools/list": "tools", "resources/list": "resources", "prompts/list": "prompts"}
 _QUESTIONS: Final = {
     "sampling/createMessage": "sampling",
@@ -60,22 +49,12 @@ _LIST = {"tools": [], "ttlMs": 0, "cacheScope": "private"}
 _TOOL = {"name": "x", "inputSchema": {"type": "object"}}
 
 
-def _is_undeclared(evidence: Evidence) -> str:
-    """The capability that a call needs and the server did not declare; empty if none, or if unknown."""
-    needed = _NEEDS.get(evidence.about, "")
-    declared = evidence.link.server_capabilities
-    if not needed or declared is None or needed in declared:
-        return ""
-    # The oldest revision has completion, but no capability for it.
-    return "" if needed == "completions" and evidence.revision == "2024-11-05" else needed
-
-
 @check(
     "CAP-001",
     "The client calls what the server never announced",
     on=("error",),
     side="s2c",
-    methods=_NEEDS,
+    methods=NEEDS,
     severity="warning",
     blame="client",
     spec=_OPERATION,
@@ -86,7 +65,7 @@ def _is_undeclared(evidence: Evidence) -> str:
     fails=trace(*_discovered({"tools": {}}), ask("prompts/list"), fail(-32601)),
 )
 def _unannounced(evidence: Evidence) -> Iterator[Fault | str]:
-    needed = _is_undeclared(evidence)
+    needed = find_undeclared(evidence.link, evidence.about, evidence.revision)
     if needed and evidence.code == -32601:
         yield (
             f"`{evidence.about}` needs the capability {needed}, which the server never "
@@ -107,7 +86,7 @@ def _unannounced(evidence: Evidence) -> Iterator[Fault | str]:
     fails=trace(*_discovered({}), ask("tools/list"), answer(_LIST | {"tools": [_TOOL]})),
 )
 def _hidden(evidence: Evidence) -> Iterator[Fault | str]:
-    needed = _is_undeclared(evidence)
+    needed = find_undeclared(evidence.link, evidence.about, evidence.revision)
     items = evidence.result.get(_MEMBERS.get(evidence.about, ""))
     if needed and isinstance(items, list) and items:
         yield f"the server has {len(items)} {needed}, but does not announce the capability {needed}"
@@ -127,7 +106,7 @@ def _hidden(evidence: Evidence) -> Iterator[Fault | str]:
 )
 def _unserved(evidence: Evidence) -> Iterator[Fault | str]:
     declared = evidence.link.server_capabilities
-    needed = _NEEDS.get(evidence.about, "")
+    needed = NEEDS.get(evidence.about, "")
     if declared is not None and needed in declared and evidence.code == -32601:
         yield f"the server announced {needed}, but answers `{evidence.about}` with -32601"
 

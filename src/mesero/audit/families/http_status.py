@@ -275,6 +275,10 @@ def _cut(evidence: Evidence) -> Iterator[Fault | str]:
         # What was cancelled needs no answer any more.
         # https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/cancellation#behavior-requirements
         return
+    if exchange is not None and exchange.event_id and owner.era == "legacy":
+        # The connection may end before the stream does: whoever has an event's id can go on.
+        # https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#sending-messages-to-the-server
+        return
     if evidence.link.open["c2s", key] is owner and owner.method != "subscriptions/listen":
         yield (
             f"the stream for `{short(owner.method, quoted=False)}` (id {short(owner.id)}) ended "

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any
+from itertools import pairwise
+from typing import Any, Final
 
 from mesero.audit.evidence import Evidence, short
 from mesero.audit.examples import (
@@ -21,6 +22,7 @@ from mesero.audit.examples import (
     trace,
     welcome,
 )
+from mesero.audit.link import Handshake
 from mesero.audit.rules import HANDSHAKE, SINCE_2025_03, STATELESS, Fault, check
 
 __all__: list[str] = []
@@ -155,6 +157,55 @@ def _undead(evidence: Evidence) -> Iterator[Fault | str]:
     session = evidence.exchange.session if evidence.exchange is not None else ""
     if evidence.link.sessions.get(session) == "deleted":
         yield f"{evidence.what} was given in the session {short(session)}, which DELETE had ended"
+
+
+def _sessions(count: int, *, closed: bool = False) -> list[Any]:
+    steps = []
+    for number in range(count):
+        session = f"{_ID[:-1]}{number}"
+        steps += [*_start(session), _list(mcp_session_id=session), _listed()]
+        if closed:
+            steps += [
+                http_request("DELETE", exchange=2, mcp_session_id=session),
+                http_answer(200, exchange=2),
+            ]
+    return steps
+
+
+_MANY: Final = 3
+
+
+@check(
+    "SESS-011",
+    "The client opens one session after the other, and closes none",
+    on=("end",),
+    revisions=_WITH_SESSIONS,
+    severity="warning",
+    blame="client",
+    phase="shutdown",
+    spec=_PAGE,
+    fix="Send DELETE with the session id when a session is needed no more; until then the server keeps it.",
+    passes=trace(*_sessions(4, closed=True)),
+    fails=trace(*_sessions(4)),
+)
+def _never_closed(evidence: Evidence) -> Iterator[Fault | str]:
+    link = evidence.link
+    if "deleted" in link.sessions.values():
+        return
+    agents: dict[str, list[Handshake]] = {}
+    for session, handshake in link.handshakes.items():
+        if session and link.sessions.get(session) == "open":
+            agents.setdefault(handshake.agent, []).append(handshake)
+    for shaken in agents.values():
+        # The last one may still be in use, and one that goes on beside its successor is.
+        left = [one for one, after in pairwise(shaken) if _last_used(one) < after.seq]
+        if len(left) >= _MANY:
+            text = f"{len(shaken)} sessions were opened, {len(left)} of them left behind, and none was closed"
+            yield Fault(text, seq=left[0].seq)
+
+
+def _last_used(handshake: Handshake) -> int:
+    return max([handshake.seq, *handshake.ids.values()])
 
 
 @check(
