@@ -68,7 +68,7 @@ async def connected():
 
 
 async def test_a_client_may_be_closed_by_a_fixture(connected):
-    assert [tool.name for tool in await connected.list_tools()] == ["add"]
+    assert [tool.name for tool in await connected.list_tools()] == ["echo"]
 
 
 # -- P28: misuse is told -----------------------------------------------------------------------------------
@@ -104,8 +104,10 @@ def test_a_client_of_another_event_loop_says_so_at_once(era):
         assert "within the same asyncio.run" in str(caught.value)
 
     # Also the way that people take who call from another thread.
-    client = asyncio.run(connect())
-    asyncio.run(call(client))
+    with asyncio.Runner() as own, asyncio.Runner() as other:
+        client = own.run(connect())
+        other.run(call(client))
+        own.run(client.aclose())
 
 
 @pytest.mark.parametrize("target", ["npx server", object()])
@@ -155,6 +157,6 @@ async def test_of_five_servers_that_are_started_together_the_good_ones_work():
             await asyncio.gather(*(each.aclose() for each in clients))
 
     assert [isinstance(each, mesero.Client) for each in ends] == [True, False, False, True, True]
-    assert [[tool.name for tool in tools] for tools in listed] == [["add"]] * 3
+    assert [[tool.name for tool in tools] for tools in listed] == [["echo"], ["add"], ["echo"]]
     assert "exit" in str(ends[1])
     assert isinstance(ends[2], mesero.MeseroError)

@@ -4,7 +4,7 @@ import pytest
 
 from mesero.audit.auditor import Auditor
 from mesero.audit.diagnosis import CAUSES, SYMPTOMS, diagnose, load_causes
-from tests.broken import test_clients, test_commands, test_urls
+from tests.broken import test_clients, test_commands, test_sign_in, test_urls
 
 load_causes()
 
@@ -74,10 +74,10 @@ SEEN = {
     "S404-2": ("clients", "P74"),
     "S404-3": ("clients", "P123 ping"),
     "S404-4": ("urls", "P132 nowhere"),
-    "S401-1": ("urls", "test_a_token_that_nobody_filled_in_is_named"),
+    "S401-1": ("signing in", "test_a_token_that_nobody_filled_in_is_named"),
     "S401-2": ("clients", "P102 expired"),
-    "S401-3": ("urls", "test_a_token_that_is_refused_is_named_and_not_shown"),
-    "S401-4": ("urls", "P94", "AUTH-1"),
+    "S401-3": ("signing in", "test_credentials_that_are_refused_are_told_and_not_shown"),
+    "S401-4": ("signing in", "P94", "AUTH-1"),
     "S400-1": ("clients", "P117"),
     "S400-2": ("clients", "P118"),
     "S400-3": ("clients", "P135"),
@@ -89,7 +89,7 @@ SEEN = {
     "S406-1": ("clients", "P68"),
     "S406-2": ("urls", "P69", "HTTP-008"),
     "S421-1": ("urls", "P73"),
-    "PAGE-1": ("urls", "P81 login"),
+    "PAGE-1": ("urls", "P81 page"),
     "TOOLS-1": ("commands", "P37", "CAP-1"),
     "TOOLS-2": ("commands", "P51"),
     "TOOLS-3": ("clients", "P38"),
@@ -105,7 +105,8 @@ def cases_in(module, *tables):
 
 CASES = {
     "commands": cases_in(test_commands, test_commands.CASES, test_commands.HANGING),
-    "urls": cases_in(test_urls, test_urls.CASES, test_urls.AUTHORIZATION),
+    "urls": cases_in(test_urls, test_urls.CASES),
+    "signing in": cases_in(test_sign_in, test_sign_in.CASES),
     "clients": cases_in(test_clients, test_clients.STDIO, test_clients.HTTP, test_clients.NEWER),
 }
 

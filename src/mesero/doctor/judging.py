@@ -24,7 +24,8 @@ _NOT_OURS: Final = frozenset(
         *("CLOSED-3", "CLOSED-6", "CLOSED-8", "VERSION-1", "VERSION-3", "VERSION-4", "S400-1", "S400-4"),
         *("S400-5", "S400-6", "S406-1", "S404-2", "S404-3", "S405-2", "TIMEOUT-1", "TIMEOUT-2", "TIMEOUT-3"),
         *("SILENT-6", "SILENT-7", "TOOLS-1", "TOOLS-3", "TOOLS-4", "PARAMS-1", "PARAMS-2", "DROPPED-2"),
-        *("PARAMS-3", "PARAMS-4", "PARAMS-5", "PARAMS-6"),
+        *("PARAMS-3", "PARAMS-4", "PARAMS-5", "PARAMS-6", "CLOSED-10", "SILENT-13", "SILENT-14", "SILENT-15"),
+        *("DROPPED-4", "SIGNIN-1", "SIGNIN-2", "SIGNIN-3", "SIGNIN-4", "SIGNIN-5", "SIGNIN-6"),
     }
 )
 """Causes that lie in how a client speaks, or that describe the fall back that was done on purpose."""
