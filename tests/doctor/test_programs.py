@@ -1,4 +1,12 @@
-from mesero.doctor.programs import find_elsewhere, find_shim, missing_folders, secrets_in, unexpanded_in
+from mesero.doctor.programs import (
+    find_elsewhere,
+    find_shim,
+    find_similar,
+    missing_folders,
+    secrets_in,
+    secrets_in_words,
+    unexpanded_in,
+)
 
 
 def executable(place):
@@ -46,3 +54,26 @@ def test_what_is_no_secret_may_be_shown():
     assert secrets_in({"Authorization": "Bearer 0123456789"}) == [
         *("Bearer 0123456789", "0123456789"),
     ]
+
+
+def test_a_program_of_nearly_that_name_is_found(tmp_path):
+    (tmp_path / "python3-here").write_text("")
+
+    assert find_similar("python-here", f"{tmp_path / 'nowhere'}:{tmp_path}") == "python3-here"
+    assert find_similar("entirely-different", str(tmp_path)) is None
+
+
+def test_secrets_in_a_command_line_are_known_by_their_shape_or_their_option():
+    words = [
+        "npx",
+        "--token",
+        "0123456789",
+        "--name",
+        "notes",
+        "--key",
+        "--other",
+        "sk-ant-api03-0123456789abcdef",
+    ]
+
+    assert secrets_in_words(words) == ["0123456789", "sk-ant-api03-0123456789abcdef"]
+    assert secrets_in_words(["--token", "${TOKEN_OF_MINE}"]) == []

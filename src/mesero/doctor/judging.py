@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Final
 
 from mesero.audit import Finding
@@ -72,13 +73,20 @@ def diagnosis_from(code: str, cause: str) -> Diagnosis:
     )
 
 
-def judge(lines: Iterable[Header | Line], *, is_connected: bool, has_session: bool = False) -> Judgement:
+def judge(
+    lines: Iterable[Header | Line],
+    *,
+    is_connected: bool,
+    has_session: bool = False,
+    file: Path | None = None,
+) -> Judgement:
     """Let the audit judge what passed.
 
     Args:
         lines: The recording.
         is_connected: Whether the connection came about: what is wrong then does not keep it from working.
         has_session: Whether that was by the older handshake: then how the probe was refused is no matter.
+        file: Where the recording is kept, if somebody can look there.
     """
     auditor = Auditor()
     findings: list[Finding] = []
@@ -102,23 +110,27 @@ def judge(lines: Iterable[Header | Line], *, is_connected: bool, has_session: bo
                     blame=each.blame,
                     fix=each.fix,
                     confidence=each.confidence,
-                    evidence=tuple(f"line {seq} of the recording" for seq in each.evidence),
+                    evidence=_places_of(each.evidence, file),
                 )
             )
     causes.sort(key=lambda each: each.code in _WEAK)
-    return Judgement(causes, _faults_of(findings, is_connected=is_connected))
+    return Judgement(causes, _faults_of(findings, is_connected=is_connected, file=file))
 
 
-def _faults_of(findings: list[Finding], *, is_connected: bool) -> list[Diagnosis]:
+def _places_of(seqs: Iterable[int], file: Path | None) -> tuple[str, ...]:
+    return () if file is None else tuple(f"{file}, seq {seq}" for seq in seqs)
+
+
+def _faults_of(findings: list[Finding], *, is_connected: bool, file: Path | None) -> list[Diagnosis]:
     """One diagnosis for each rule that the server broke: the first case, and how many there are."""
     grouped: dict[str, list[Finding]] = {}
     for finding in findings:
         if finding.severity == "error" and finding.blame == "server" and finding.rule not in _PROBING:
             grouped.setdefault(finding.rule, []).append(finding)
-    return [_fault_of(group, is_connected=is_connected) for group in grouped.values()]
+    return [_fault_of(group, is_connected=is_connected, file=file) for group in grouped.values()]
 
 
-def _fault_of(group: list[Finding], *, is_connected: bool) -> Diagnosis:
+def _fault_of(group: list[Finding], *, is_connected: bool, file: Path | None) -> Diagnosis:
     first = group[0]
     # A list is read more than once: what is wrong with it is said of each answer, and is no second fault.
     count = len({_ID.sub("", each.message) for each in group})
@@ -131,5 +143,5 @@ def _fault_of(group: list[Finding], *, is_connected: bool) -> Diagnosis:
         cause=f"{first.message}{more}",
         blame=first.blame,
         fix=first.fix,
-        evidence=(*(f"line {each.seq} of the recording" for each in group[:3]), first.spec),
+        evidence=(*_places_of((each.seq for each in group[:3]), file), first.spec),
     )

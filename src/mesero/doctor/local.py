@@ -26,7 +26,7 @@ from mesero.doctor.stderr import find_last_words, find_question
 from mesero.doctor.visit import Visit
 from mesero.errors import CallTimeoutError, DisconnectedError, MeseroError
 from mesero.jsonrpc import MAX_MESSAGE_BYTES
-from mesero.trace.format import NoteLine, StderrLine, TextLine
+from mesero.trace.format import NoteLine, SpawnLine, StderrLine, TextLine
 
 __all__ = ["LOCAL_CHECKS", "LocalExamination"]
 
@@ -141,7 +141,7 @@ class LocalExamination:
         """Why there is no connection: one answer, from the most telling evidence."""
         error = visit.error
         await visit.aclose()
-        judgement = judge(self._recording.lines, is_connected=False)
+        judgement = judge(self._recording.lines, is_connected=False, file=self._recording.file)
         codes = {each.code for each in judgement.causes}
         sheet = self.sheet
         if "CLOSED-2" in codes:
@@ -186,14 +186,18 @@ class LocalExamination:
         return False
 
     def _words(self) -> list[str]:
-        """What the server wrote for people."""
-        return [
-            line.raw
-            for line in self._recording.lines
-            if isinstance(line, StderrLine | TextLine)
-            and isinstance(line.raw, str)
-            and getattr(line, "dir", "s2c") == "s2c"
-        ]
+        """What the server wrote for people: in its last start, if it was started more than once."""
+        starts: list[list[str]] = [[]]
+        for line in self._recording.lines:
+            if isinstance(line, SpawnLine):
+                starts.append([])
+            elif (
+                isinstance(line, StderrLine | TextLine)
+                and isinstance(line.raw, str)
+                and getattr(line, "dir", "s2c") == "s2c"
+            ):
+                starts[-1].append(line.raw)
+        return next((words for words in reversed(starts) if words), [])
 
     def _find_asking(self, error: MeseroError | None, unfinished: str) -> bool:
         """Whether it waits for a person, or took our request for the answer and ended."""
@@ -221,7 +225,8 @@ class LocalExamination:
         self.sheet.diagnose(
             found.code,
             f"the server {ended} before it answered, and said: {found.line[:300]}",
-            evidence=words[-20:],
+            # What was quoted already need not stand there again.
+            evidence=words[-20:] if len(words) > 1 else (),
         )
         return True
 

@@ -6,6 +6,8 @@ PATH that they hand on: the usual reason for "command not found".
 
 from __future__ import annotations
 
+import contextlib
+import difflib
 import os
 import re
 import shutil
@@ -15,9 +17,11 @@ from pathlib import Path
 from mesero.trace.sensitive import is_secret_name, secret_spans
 
 __all__ = [
+    "SOURCES_OF_PROGRAMS",
     "UNEXPANDED",
     "find_elsewhere",
     "find_shim",
+    "find_similar",
     "missing_folders",
     "secrets_in",
     "secrets_in_words",
@@ -42,7 +46,19 @@ _SYSTEM_FOLDERS = (
     "/home/linuxbrew/.linuxbrew/bin",
     "/snap/bin",
 )
+SOURCES_OF_PROGRAMS = {
+    **dict.fromkeys(("node", "npm", "npx"), "Node.js, which brings it along: https://nodejs.org"),
+    **dict.fromkeys(("uv", "uvx"), "uv: https://docs.astral.sh/uv"),
+    **dict.fromkeys(("bun", "bunx"), "Bun: https://bun.sh"),
+    "deno": "Deno: https://deno.com",
+    "docker": "Docker: https://docs.docker.com/get-started/get-docker",
+    "pipx": "pipx: https://pipx.pypa.io",
+    "dotnet": ".NET: https://dotnet.microsoft.com",
+    "java": "a Java runtime: https://adoptium.net",
+}
+"""What brings the programs that servers are commonly started with."""
 _MIN_SECRET = 6
+_CLOSE = 0.8
 _OPEN = frozenset(
     {"PATH", "HOME", "LANG", "TMPDIR", "PWD", "PYTHONPATH", "NODE_PATH", "ACCEPT", "USER-AGENT"}
 )
@@ -77,6 +93,16 @@ def find_shim(name: str, path: str) -> str | None:
             if folder and place.is_file():
                 return str(place)
     return None
+
+
+def find_similar(name: str, path: str) -> str | None:
+    """A program on a PATH whose name is nearly this one, or None: it may have been meant."""
+    names: set[str] = set()
+    for folder in path.split(os.pathsep):
+        with contextlib.suppress(OSError):
+            names.update(os.listdir(folder or "."))  # noqa: PTH208 - names alone, of large folders
+    close = difflib.get_close_matches(name, sorted(names), n=1, cutoff=_CLOSE)
+    return close[0] if close else None
 
 
 def missing_folders(path: str) -> list[str]:

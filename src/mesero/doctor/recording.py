@@ -25,11 +25,13 @@ class Recording:
         secrets: Values that must not be in it, by their names.
 
     Attributes:
+        file: Where it can be looked at afterwards; None where it was not asked for.
         lines: All of it.
         judged: What the audit is to judge: a server that is sent nonsense may answer as it likes.
     """
 
     def __init__(self, to: Path | None = None, *, secrets: Mapping[str, str] | None = None) -> None:
+        self.file = to
         self.lines: list[Header | Line] = []
         self._unjudged: set[str] = set()
         hidden = [value for value in (secrets or {}).values() if value]

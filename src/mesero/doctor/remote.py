@@ -291,7 +291,7 @@ class RemoteExamination:
         await self._look_closer(fetcher, seen)
         if any(each.severity == "broken" for each in sheet.diagnoses):
             return
-        judgement = judge(self._recording.lines, is_connected=False)
+        judgement = judge(self._recording.lines, is_connected=False, file=self._recording.file)
         found = [*judgement.causes, *judgement.faults]
         if found:
             sheet.add(found[0])

@@ -7,7 +7,14 @@ import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from mesero.doctor.programs import find_elsewhere, find_shim, missing_folders, unexpanded_in
+from mesero.doctor.programs import (
+    SOURCES_OF_PROGRAMS,
+    find_elsewhere,
+    find_shim,
+    find_similar,
+    missing_folders,
+    unexpanded_in,
+)
 from mesero.doctor.sheet import OpenCheck, Sheet
 from mesero.transports.process import inherited_environment
 
@@ -85,14 +92,26 @@ def _miss(
     elif elsewhere is not None:
         sheet.diagnose(
             "LAUNCH-1",
-            f"`{name}` is not on the PATH that servers are started with ({path}); it is {elsewhere}",
+            f"`{name}` is not on the PATH that servers are started with; it is {elsewhere}",
             fix=f'"command": "{elsewhere}", or in `env` "PATH": "{Path(elsewhere).parent}{os.pathsep}{path}"',
+            evidence=[f"PATH={path}"],
         )
     else:
         sheet.diagnose(
             "LAUNCH-2",
-            f"`{name}` is neither on PATH ({path}) nor in the folders of the usual version managers",
+            f"`{name}` is neither on PATH nor in the folders of the usual version managers",
+            fix=_install_fix(name, path),
+            evidence=[f"PATH={path}"],
         )
+
+
+def _install_fix(name: str, path: str) -> str:
+    """What to install or to write; "" where nothing better is known than the standing text."""
+    similar = find_similar(name, path)
+    if similar:
+        return f'Did you mean "command": "{similar}"? Otherwise install `{name}`.'
+    source = SOURCES_OF_PROGRAMS.get(name)
+    return f"Install {source}." if source else ""
 
 
 def check_environment(sheet: Sheet, words: Sequence[str], variables: Mapping[str, str]) -> None:

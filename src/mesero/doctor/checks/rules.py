@@ -53,7 +53,7 @@ def check_rules(
         has_session: Whether the connection was made by the older handshake.
     """
     with sheet.check("rules") as check:
-        judgement = judge(recording.judged, is_connected=True, has_session=has_session)
+        judgement = judge(recording.judged, is_connected=True, has_session=has_session, file=recording.file)
         told: list[str] = []
         done = {each.name for each in sheet.checks if each.status in ("ok", "warning", "failed")}
         own = frozenset().union(*(_OWN_DOING[name] for name in done & _OWN_DOING.keys()))
