@@ -24,6 +24,7 @@ CASES = [
     ("P05_quiet", ["CLOSED-4"]),
     ("P05_package", ["EXIT-9"]),
     ("P05_port", ["EXIT-7"]),
+    ("P05_engine", ["EXIT-6"]),
     ("P05_nowhere", ["EXIT-4"]),
     ("P06", ["CLOSED-4"]),
     ("P12", ["FRAME-001"]),
@@ -167,6 +168,7 @@ async def until(holds):
 
 @pytest.mark.parametrize("program", ["npx", "uvx"])
 async def test_a_program_that_a_version_manager_hides_is_found(program, tmp_path, monkeypatch):
+    """P01"""
     place = tmp_path / ".nvm/versions/node/v22.1.0/bin" / program
     place.parent.mkdir(parents=True)
     place.write_text("#!/bin/sh\n")

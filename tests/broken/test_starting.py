@@ -1,6 +1,8 @@
 """Commands that do not come to serving, or come late."""
 
+import os
 import shutil
+import socket
 import sys
 
 import pytest
@@ -33,6 +35,7 @@ async def test_a_command_that_asks_a_person_is_named(stream, question, fix):
 
 @pytest.mark.parametrize(("program", "expected"), [("python", ["START-3"]), ("npx", ["START-2"])])
 async def test_a_slow_start_is_told_from_an_installation(program, expected, tmp_path, monkeypatch):
+    """P09, and P07 where it succeeds in the end."""
     # What counts as slow is 10 s, which no test waits for.
     monkeypatch.setattr("mesero.audit.causes.process._SLOW_START_S", 1.0)
     script = tmp_path / program
@@ -45,10 +48,42 @@ async def test_a_slow_start_is_told_from_an_installation(program, expected, tmp_
 
 
 async def test_an_installation_that_does_not_end_is_to_be_done_outside_of_the_host(tmp_path):
+    """P08: killed at the limit, it begins from nothing the next time."""
     installer = tmp_path / "npm"
     shutil.copy(shutil.which("sleep"), installer)
 
-    report = await examine(command_of("P07", str(installer)), timeout_s=HANGING_S)
+    report = await examine(command_of("P08", str(installer), str(tmp_path / "cache")), timeout_s=HANGING_S)
 
     check(report, ["LAUNCH-9"])
     assert "point `command` at the installed program" in report.diagnoses[0].fix
+    assert not (tmp_path / "cache").exists()
+
+
+async def test_the_holder_of_a_port_that_is_taken_is_named():
+    """P101"""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+
+        report = await examine(command_of("P101", str(port)), timeout_s=QUICK_S)
+
+    check(report, ["EXIT-7"])
+    assert f"port {port} is held by" in report.diagnoses[0].cause
+    assert f"(pid {os.getpid()})" in report.diagnoses[0].cause
+
+
+async def test_an_examination_that_its_limit_ends_says_so():
+    report = await examine(command_of("P53_slow"), timeout_s=2.0)
+
+    assert [each.code for each in report.diagnoses] == ["TIME-1"]
+    assert report.checks[-1].status == "not reached"
+    assert report.took_s < 3
+
+
+async def test_a_server_that_a_pause_makes_deaf_is_named():
+    """P86, as far as a process can show it."""
+    report = await examine(command_of("P86_quiet"), timeout_s=6.0, watch_s=1.2)
+
+    assert report.diagnoses[0].code == "WATCH-3"
+    assert "after 1.2 s without a message" in report.diagnoses[0].cause

@@ -1,4 +1,4 @@
-"""Event streams that are held back, cut or never begun: the right diagnosis, and no wrong one."""
+"""P83: event streams that are held back, cut or never begun: the right diagnosis, and no wrong one."""
 
 import contextlib
 import functools

@@ -1,4 +1,4 @@
-"""Certificates and proxies between a client and a server at a URL: the right diagnosis, and no wrong one."""
+"""P82: certificates and proxies between a client and a URL: the right diagnosis, and no wrong one."""
 
 import asyncio
 import json
@@ -282,3 +282,13 @@ async def test_the_name_of_this_machine_that_leads_elsewhere_first_is_a_note(mon
     check(report, ["NET-8"])
     assert "127.0.0.9 first" in report.diagnoses[0].cause
     assert codes_of(other) == []
+
+
+async def test_a_port_that_takes_a_connection_and_says_nothing_is_named():
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()
+        report = await examine(f"https://127.0.0.1:{silent.getsockname()[1]}/mcp", timeout_s=2.0)
+
+    check(report, ["NET-3"])
+    assert "accepts a connection and does not answer with TLS" in report.diagnoses[0].cause

@@ -259,6 +259,7 @@ async def test_a_broken_url_is_diagnosed(respond, expected):
 
 
 async def test_the_older_transport_is_named_at_its_own_path():
+    """P65"""
     with serving(OldTransport().respond) as root:
         report = await examine(f"{root}/sse", timeout_s=QUICK_S)
 

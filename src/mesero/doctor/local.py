@@ -18,6 +18,7 @@ from mesero.doctor.checks.shutdown import check_shutdown
 from mesero.doctor.checks.tools import check_tools
 from mesero.doctor.judging import diagnosis_from, judge
 from mesero.doctor.limits import Limits
+from mesero.doctor.ports import find_listener, find_port
 from mesero.doctor.rawstream import FRAMED_HELLO, PLAIN_HELLO, find_answer
 from mesero.doctor.recording import Recording
 from mesero.doctor.report import Diagnosis
@@ -224,7 +225,7 @@ class LocalExamination:
         ended = f"exited with code {error.exit_code}" if isinstance(error, DisconnectedError) else "ended"
         self.sheet.diagnose(
             found.code,
-            f"the server {ended} before it answered, and said: {found.line[:300]}",
+            f"the server {ended} before it answered, and said: {found.line[:300]}{_holder_in(words)}",
             # What was quoted already need not stand there again.
             evidence=words[-20:] if len(words) > 1 else (),
         )
@@ -267,3 +268,14 @@ class LocalExamination:
             wait_s=self._limits.probe_s,
             is_closing=is_closing,
         )
+
+
+def _holder_in(words: Sequence[str]) -> str:
+    """Who holds the port that these words call taken."""
+    port = find_port(words)
+    holder = None if port is None else find_listener(port)
+    return (
+        ""
+        if holder is None
+        else f"; port {port} is held by {holder.name} (pid {holder.pid}): {holder.command}"
+    )

@@ -21,6 +21,7 @@ __all__ = [
     "descendants_of",
     "end_all",
     "end_marked",
+    "facts_of",
     "find_memory_of",
     "fresh_mark",
     "is_on_stdin_of",
@@ -55,6 +56,12 @@ def _read(pid: int) -> tuple[int, ProcessFacts] | None:
     if fields[0] in ("Z", "X"):
         return None
     return int(fields[1]), ProcessFacts(pid, int(fields[19]), name, command.strip()[:200])
+
+
+def facts_of(pid: int) -> ProcessFacts | None:
+    """What there is to know of a process; None when it is gone."""
+    found = _read(pid)
+    return None if found is None else found[1]
 
 
 def descendants_of(pid: int) -> list[ProcessFacts]:
