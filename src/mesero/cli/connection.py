@@ -34,7 +34,15 @@ from mesero.types import LEVEL_ORDER, LoggingMessageParams
 if TYPE_CHECKING:
     from mesero.trace.recorder import Recorder
 
-__all__ = ["Connection", "ConnectionOptions", "connecting", "parse_headers", "parse_pairs", "read_text"]
+__all__ = [
+    "Connection",
+    "ConnectionOptions",
+    "connecting",
+    "connecting_with",
+    "parse_headers",
+    "parse_pairs",
+    "read_text",
+]
 
 
 class ConnectionOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -322,18 +330,33 @@ def read_text(path: str) -> str:
 
 def connecting(command: Callable[..., None]) -> Callable[..., None]:
     """A command with the options of every connection, and a `Connection` as its first argument."""
-    own = list(inspect.signature(command, eval_str=True).parameters.values())[1:]
-    common = list(inspect.signature(_options, eval_str=True).parameters.values())
-    names = [parameter.name for parameter in common]
+    return connecting_with(*ConnectionOptions.__struct_fields__)(command)
 
-    @functools.wraps(command)
-    def connected(ctx: typer.Context, **values: Any) -> None:
-        given = {name: value for name in names if (value := values.pop(name)) is not None}
-        command(Connection(ConnectionOptions(**given), ctx.obj), **values)
 
-    context = inspect.Parameter("ctx", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
-    parameters = [context, *(one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in [*own, *common])]
-    reported = reporting(connected)
-    reported.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # what typer reads
-    reported.__annotations__ = {one.name: one.annotation for one in parameters}
-    return reported
+def connecting_with(*names: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """A command that is content with some of these options, and may say itself what they are.
+
+    Args:
+        names: Of the fields of `ConnectionOptions`.
+    """
+
+    def connect(command: Callable[..., None]) -> Callable[..., None]:
+        own = list(inspect.signature(command, eval_str=True).parameters.values())[1:]
+        said = {parameter.name for parameter in own}
+        known = inspect.signature(_options, eval_str=True).parameters.values()
+        common = [one for one in known if one.name in names and one.name not in said]
+
+        @functools.wraps(command)
+        def connected(ctx: typer.Context, **values: Any) -> None:
+            given = {name: values[name] for name in names if values.get(name) is not None}
+            rest = {name: value for name, value in values.items() if name not in names or name in said}
+            command(Connection(ConnectionOptions(**given), ctx.obj), **rest)
+
+        context = inspect.Parameter("ctx", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
+        parameters = [context, *(one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in [*own, *common])]
+        reported = reporting(connected)
+        reported.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # what typer reads
+        reported.__annotations__ = {one.name: one.annotation for one in parameters}
+        return reported
+
+    return connect

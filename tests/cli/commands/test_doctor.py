@@ -283,3 +283,11 @@ def test_a_tool_is_called_when_it_is_asked_for():
     report = json.loads(done.stdout)
     assert "'notes_add'" in next(each for each in report["checks"] if each["name"] == "calls")["evidence"][0]
     assert done.returncode == 0
+
+
+@pytest.mark.parametrize("option", ["--show-wire", "--era=modern", "--accept", "--stderr"])
+def test_an_option_that_means_nothing_here_is_refused(option):
+    done = run(option, "--", sys.executable)
+
+    assert done.returncode == 2
+    assert "No such option" in done.stderr

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from mesero.cli.configured import document_of, read_configured, target_text
-from mesero.cli.connection import Connection, connecting
+from mesero.cli.connection import Connection, connecting_with
 from mesero.cli.examining import ExaminationDisplay
 from mesero.cli.exits import AUTHORIZE, DISCONNECTED, DONE, FAILED, INTERRUPTED, PROTOCOL, TIMEOUT
 from mesero.cli.exits import USAGE as ASKED_WRONG
@@ -40,11 +40,12 @@ EXAMPLES = """\
   mesero doctor --json --trace visit.jsonl -- python server.py
 """
 
-_DEFAULT_S = 30.0
 _CONFIG_ENDINGS = (".json", ".jsonc", ".toml", ".yaml", ".yml")
 
 
-@connecting
+@connecting_with(
+    *("json", "config", "header", "bearer_env", "env", "cwd", "timeout", "trace", "verbose", "debug")
+)
 def command(  # noqa: PLR0917 - the parser passes them by name
     connection: Connection,
     target: Annotated[
@@ -76,6 +77,9 @@ def command(  # noqa: PLR0917 - the parser passes them by name
     host: Annotated[
         str | None, typer.Option("--host", metavar="HOST", help=f"Only this host: {', '.join(HOSTS)}.")
     ] = None,
+    timeout: Annotated[
+        float, typer.Option("--timeout", metavar="SECONDS", help="For each server, all in all.")
+    ] = 30.0,
     yes: Annotated[
         bool, typer.Option("--yes", "-y", help="Do not ask before servers of a file are started.")
     ] = False,
@@ -85,18 +89,16 @@ def command(  # noqa: PLR0917 - the parser passes them by name
     Without a target the servers of all installed hosts are examined side by side, after asking. Tools are
     called for --call and --deep only.
     """
-    options = connection.options
-    timeout_s = _DEFAULT_S if options.timeout is None else options.timeout
-    if timeout_s <= 0:
+    if timeout <= 0:
         raise UsageError("--timeout is a number of seconds above 0")
     if watch < 0:
         raise UsageError("--watch is a number of seconds")
-    settings: dict[str, Any] = {"timeout_s": timeout_s, "watch_s": watch, "is_deep": deep}
+    settings: dict[str, Any] = {"timeout_s": timeout, "watch_s": watch, "is_deep": deep}
     words = list(target or [])
     file = _config_file_in(words, has_command=connection.has_command)
     if file is not None or (not words and not connection.has_command):
         _check_round_options(connection, call)
-        code = _examine_many(connection, file or options.config, host, is_agreed=yes, **settings)
+        code = _examine_many(connection, file or connection.options.config, host, is_agreed=yes, **settings)
     else:
         if host is not None or yes:
             raise UsageError("--host and --yes are for the servers of files", fix="Write HOST:NAME")
