@@ -3,6 +3,7 @@
 And no secret that they were given is in what was recorded.
 """
 
+import contextlib
 import json
 import subprocess
 import sys
@@ -13,7 +14,7 @@ import pytest
 import mesero
 from mesero.audit.auditor import audit
 from mesero.errors import ConnectError, RpcError
-from mesero.trace.format import ExitLine, LinkLine, MessageLine, SpawnLine
+from mesero.trace.format import ExitLine, Http, LinkLine, MessageLine, SpawnLine
 from mesero.trace.reader import TraceReader, open_file
 from mesero.trace.recorder import Recorder
 from tests.http_serving import serving
@@ -266,3 +267,17 @@ async def test_what_was_recorded_is_there_before_the_end(tmp_path):
     async with mesero.Client(build_server(), trace=path, discover=False) as client:
         await client.list_tools()
         assert len(path.read_text().splitlines()) == 3
+
+
+async def test_a_link_that_changes_its_transport_goes_on_counting(tmp_path):
+    app = build_server().asgi(sse_path="/sse", messages_path="/messages")
+    path = tmp_path / "a.jsonl"
+    with contextlib.closing(Recorder(path)) as recorder:
+        async with serving(app, "/sse") as url:
+            link = recorder.link("old", "http", url)
+            async with mesero.Client(url, trace=link, **SETTINGS) as client:
+                await client.list_tools()
+    asked = [line.http for line in read(path)[1] if getattr(line, "dir", "") == "c2s"]
+    numbers = [http.exchange for http in asked if isinstance(http, Http) and http.method]
+    assert numbers == sorted(set(numbers))
+    assert len(numbers) > 4

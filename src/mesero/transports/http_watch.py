@@ -40,7 +40,6 @@ class HttpWatch:
     def __init__(self, watch: Watch, target: str) -> None:
         self._watch = watch
         self._target = target
-        self._count = 0
         self._numbers: WeakKeyDictionary[aiohttp.ClientResponse, int] = WeakKeyDictionary()
         self._streams: WeakKeyDictionary[aiohttp.ClientResponse, HttpFacts] = WeakKeyDictionary()
         self._untold: WeakKeyDictionary[aiohttp.ClientResponse, int] = WeakKeyDictionary()
@@ -53,13 +52,13 @@ class HttpWatch:
 
     def ask(self, method: str, url: str, headers: Mapping[str, str], raw: bytes) -> int:
         """A request goes out; its number."""
-        self._count += 1
-        facts = HttpFacts(method=method, url=url, headers=pairs_of(headers), exchange=self._count)
+        number = self._watch.number_exchange()
+        facts = HttpFacts(method=method, url=url, headers=pairs_of(headers), exchange=number)
         if raw:
             self._watch.message("c2s", raw, facts)
         else:
             self._watch.http("c2s", facts)
-        return self._count
+        return number
 
     def fail(self, number: int, error: object) -> None:
         """No response came."""

@@ -7,10 +7,12 @@ watches.
 
 from __future__ import annotations
 
+import itertools
 import logging
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from weakref import WeakKeyDictionary
 
 from mesero.errors import RpcError
 from mesero.framing import TooLong
@@ -89,6 +91,17 @@ def watch_for(observer: Observer | LinkObserver | None, target: str) -> Watch | 
     return Watch(observer, target) if isinstance(observer, LinkObserver) else None
 
 
+_exchanges: WeakKeyDictionary[Any, Iterator[int]] = WeakKeyDictionary()
+"""The next number of an exchange, for each observer: a link that changes its transport goes on counting."""
+
+
+def _numbers_for(observer: object) -> Iterator[int]:
+    try:
+        return _exchanges.setdefault(observer, itertools.count(1))
+    except TypeError:  # an observer of somebody's own that can be no key
+        return itertools.count(1)
+
+
 class Watch:
     """Tells a `LinkObserver`.
 
@@ -100,6 +113,11 @@ class Watch:
     def __init__(self, observer: LinkObserver, target: str) -> None:
         self._observer = observer
         self._target = target
+        self._numbers = _numbers_for(observer)
+
+    def number_exchange(self) -> int:
+        """The number of an exchange that begins."""
+        return next(self._numbers)
 
     def _tell(self, event: str, *what: Any, **more: Any) -> None:
         guarded(self._target, getattr(self._observer, event), *what, **more)
@@ -158,6 +176,7 @@ class MessageWatch(Watch):
     def __init__(self, observe: Observer, target: str) -> None:
         self._observe = observe
         self._target = target
+        self._numbers = itertools.count(1)
 
     def _tell(self, event: str, *what: Any, **more: Any) -> None:
         """What is no message is not for it."""
