@@ -18,6 +18,7 @@ from mesero.transports.sse import SseTransport
 from tests.transports.children import until
 from tests.transports.raw_http import END, STREAM, HangUp, chunk, event, full, outgoing, result_for, serve_raw
 
+HEAD = STREAM[:-2] + b"Connection: close\r\n\r\n"
 ADDRESS = b"event: endpoint\ndata: /messages?id=1\n\n"
 
 
@@ -36,7 +37,8 @@ class Server:
         verb, path, _ = request.line.split()
         if verb == "GET":
             self.streams.append(connection)
-            await connection.write(STREAM + chunk(self.address))
+            # Nothing else is answered on this connection, so that nobody may use it again.
+            await connection.write(HEAD + chunk(self.address))
             await connection.wait_for_end()
             return
         self.paths.append(path)
@@ -230,6 +232,17 @@ async def test_a_message_that_is_too_long_fails_its_call():
     async with opened(script, max_bytes=1000) as transport:
         with pytest.raises(ProtocolError, match="longer than the limit of 1000 bytes"):
             await receive(transport.exchange(outgoing(1)))
+
+
+async def test_a_server_that_takes_the_request_and_does_not_answer_is_waited_for_within_the_limit():
+    async def keep_silent(_, connection):
+        await connection.wait_for_end()
+
+    async with serve_raw(keep_silent) as server:
+        transport = SseTransport(server.url, connect_timeout_s=0.1)
+        with pytest.raises(ConnectError, match=r"no answer within 0\.1 s"):
+            await asyncio.wait_for(transport.open(), 5)
+        await transport.aclose()
 
 
 # --- the end ---

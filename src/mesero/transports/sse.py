@@ -39,8 +39,8 @@ class SseTransport(StreamTransport):
     Args:
         url: Where the stream is. HTTPS, or plain HTTP to this machine. Without credentials in it.
         headers: Sent with every request, for example an authorization.
-        connect_timeout_s: How long it may take to connect, and then to name the address for messages, in
-            seconds each.
+        connect_timeout_s: How long it may take to answer with a stream, and then to name the address for
+            messages, in seconds each.
         max_bytes: The longest message accepted, in bytes.
         observer: Sees every message.
         allow_plain_http: Allow plain HTTP to other machines.
@@ -98,7 +98,7 @@ class SseTransport(StreamTransport):
                 raise self._gone_error()
             if self._is_up:
                 return
-            response = await self._link.ask_for_events()
+            response = await self._ask_for_events()
             if not is_event_stream(response):
                 answer = await self._link.read_answer(response)
                 raise answer.status_error("no event stream, so this is no server of the older transport")
@@ -116,6 +116,19 @@ class SseTransport(StreamTransport):
             self._facts = self._link.facts_of(response, is_event=True)
             self.begin()
             self._reading = asyncio.get_running_loop().create_task(self._read(response, framer, rest))
+
+    async def _ask_for_events(self) -> aiohttp.ClientResponse:
+        limit_s = self._connect_timeout_s
+        clock = asyncio.timeout(limit_s)
+        try:
+            async with clock:
+                return await self._link.ask_for_events()
+        except TimeoutError:
+            if not clock.expired():
+                raise
+            raise ConnectError(
+                f"GET {self.target} → no answer within {limit_s:g} s; the limit was ours (connect_timeout_s=)"
+            ) from None
 
     async def _wait_for_endpoint(
         self, response: aiohttp.ClientResponse, framer: EventFramer
