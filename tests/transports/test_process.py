@@ -277,7 +277,11 @@ async def test_stderr_comes_line_by_line_and_long_lines_are_cut(tmp_path, starte
 
 
 async def test_a_server_that_does_not_read_is_full_until_it_reads(tmp_path, started):
-    body = "signal.signal(signal.SIGUSR1, lambda *_: None); write('up'); signal.pause(); sys.stdin.read()"
+    # Blocked first, so that a signal that comes before it is waited for is not lost.
+    body = (
+        "usr1 = {signal.SIGUSR1}; signal.pthread_sigmask(signal.SIG_BLOCK, usr1); write('up'); "
+        "signal.sigwait(usr1); sys.stdin.read()"
+    )
     process, owner = await started(script_command(tmp_path, body))
     await until(lambda: owner.stdout)
     process.write(b"x" * 8_000_000)
