@@ -26,6 +26,7 @@ BROKEN = Report(
     checks=(
         Check(name="dns", status="failed", took_s=0.25, evidence=("no address", "really")),
         Check(name="tcp", status="not reached"),
+        Check(name="tls", status="not reached"),
         Check(name="cors", status="skipped", evidence=("no browsers",)),
     ),
     diagnoses=(FAULT,),
@@ -54,8 +55,8 @@ def test_each_check_has_its_mark_its_time_and_what_was_seen(capsys):
         "Checks of x (0.3 s)",
         "  x dns             0.25 s  no address",
         "                            really",
-        "  . tcp                     not reached",
         "  - cors                    skipped: no browsers",
+        "  . not reached: tcp, tls",
     ]
 
 

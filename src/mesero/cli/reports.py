@@ -68,8 +68,16 @@ def report_lines(report: Report) -> Iterator[ReportLine]:
     yield from _answer_lines(report)
     yield _line(0, "", "")
     yield _line(0, f"Checks of {report.target} ({report.took_s:.1f} s)", "head")
-    for check in report.checks:
-        yield from _check_lines(check)
+    yield from _checks_lines(report.checks)
+
+
+def _checks_lines(checks: Sequence[Check]) -> Iterator[ReportLine]:
+    unseen = [check.name for check in checks if check.status == "not reached"]
+    for check in checks:
+        if check.status != "not reached":
+            yield from _check_lines(check)
+    if unseen:
+        yield _line(2, f"{MARKS['not reached']} not reached:", "quiet", ", ".join(unseen), "quiet")
 
 
 def _answer_lines(report: Report, name: str = "") -> Iterator[ReportLine]:
@@ -143,8 +151,7 @@ def round_lines(round_: Round, *, is_verbose: bool = False) -> Iterator[ReportLi
         yield _line(0, "", "")
         yield from _answer_lines(report, f"{patient.name} ({_hosts_of(patient)})")
         if is_verbose:
-            for check in report.checks:
-                yield from _check_lines(check)
+            yield from _checks_lines(report.checks)
     skipped = [each for each in round_.patients if each.report is None]
     if skipped:
         yield _line(0, "", "")
