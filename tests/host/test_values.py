@@ -95,6 +95,16 @@ def test_texts_of_examples_are_known(text):
     ]
 
 
+def test_a_text_of_an_example_is_named_with_its_place_and_shown_unless_it_may_be_a_password():
+    found = messages_of({"env": {"API_KEY": "<YOUR_KEY>"}})
+    assert "'API_KEY' of 'env' is '<YOUR_KEY>', which is what an example had there" in found
+    found = messages_of({"env": {"DB_PASSWORD": "mypassword"}})
+    assert "'DB_PASSWORD' of 'env' is a text of 10 characters" in found
+    assert [code for code, *_ in problems_of({"env": {"DB_PASSWORD": "mypassword123"}})] == [
+        "secret-in-clear"
+    ]
+
+
 @pytest.mark.parametrize(
     "value",
     [

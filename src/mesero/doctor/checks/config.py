@@ -17,7 +17,7 @@ from mesero.doctor.sheet import OpenCheck, Sheet
 from mesero.doctor.texts import TEXTS
 from mesero.host.configured import ConfiguredServer
 from mesero.host.hosts import HOSTS
-from mesero.host.problems import ConfigProblem
+from mesero.host.problems import CODES, ConfigProblem
 from mesero.transports.process import inherited_environment
 
 __all__ = ["check_config", "diagnosis_of", "settle_config", "severity_of"]
@@ -41,7 +41,6 @@ _EXPLAINS: Final = {
 }
 """A mistake in the file → what follows from it."""
 _BLAME: Final[Blame] = "client"
-_TITLE: Final = "A mistake in the configuration file"
 
 
 def severity_of(problem: ConfigProblem) -> Severity:
@@ -60,11 +59,16 @@ def diagnosis_of(problem: ConfigProblem) -> Diagnosis:
         code=code,
         severity=severity_of(problem),
         phase="launch",
-        title=TEXTS[code].title if code in TEXTS else _TITLE,
+        title=TEXTS[code].title if code in TEXTS else _title_for(code),
         cause=f"{problem.file}, line {problem.line}, column {problem.column}: {problem.message}",
         blame=_BLAME,
         fix=problem.fix,
     )
+
+
+def _title_for(code: str) -> str:
+    """What kind of mistake it is, without what follows from it: that depends on the host, and is in the cause."""
+    return CODES[code].partition(":")[0].rstrip(".")
 
 
 def check_config(sheet: Sheet, server: ConfiguredServer) -> bool:
