@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from msgspec.structs import replace
+
 from mesero.doctor.checks.calls import check_calls
 from mesero.doctor.checks.deep import check_more
 from mesero.doctor.checks.launch import check_command, check_environment
@@ -23,7 +25,16 @@ from mesero.doctor.rawstream import FRAMED_HELLO, PLAIN_HELLO, find_answer
 from mesero.doctor.recording import Recording
 from mesero.doctor.report import Diagnosis
 from mesero.doctor.sheet import Sheet
-from mesero.doctor.stderr import find_last_words, find_question
+from mesero.doctor.stderr import (
+    LastWords,
+    find_address,
+    find_last_words,
+    find_question,
+    find_telling,
+    plain_words,
+    variables_in,
+)
+from mesero.doctor.texts import TEXTS
 from mesero.doctor.visit import Visit
 from mesero.errors import CallTimeoutError, DisconnectedError, MeseroError
 from mesero.jsonrpc import MAX_MESSAGE_BYTES
@@ -40,6 +51,8 @@ LOCAL_CHECKS: Final = (
 _INSTALLERS: Final = re.compile(r"\b(?:npm|npx|uv|uvx|pip|pnpm|yarn|bun|docker|podman|cargo|go)\b")
 _SHOWN: Final = 3
 _FEW_BYTES: Final = 16
+_AROUND: Final = 20
+_BEFORE: Final = 8
 
 
 class LocalExamination:
@@ -197,7 +210,7 @@ class LocalExamination:
                 and isinstance(line.raw, str)
                 and getattr(line, "dir", "s2c") == "s2c"
             ):
-                starts[-1].append(line.raw)
+                starts[-1].append(plain_words(line.raw))
         return next((words for words in reversed(starts) if words), [])
 
     def _find_asking(self, error: MeseroError | None, unfinished: str) -> bool:
@@ -220,19 +233,34 @@ class LocalExamination:
         if (found is None or found.code == "EXIT-2") and self.sheet.has("LAUNCH-6"):
             self.sheet.escalate("LAUNCH-6")
             return True
+        found = found or find_telling(words)
         if found is None:
             return False
         ended = f"exited with code {error.exit_code}" if isinstance(error, DisconnectedError) else "ended"
-        self.sheet.diagnose(
-            found.code,
-            f"the server {ended} before it answered, and said: {found.line[:300]}{_holder_in(words)}",
-            # What was quoted already need not stand there again.
-            evidence=words[-20:] if len(words) > 1 else (),
-        )
+        cause = f"the server {ended} before it answered, and said: {found.line[:300]}{_holder_in(words)}"
+        # What was quoted already need not stand there again.
+        evidence = tuple(_around(words, found.at)) if len(words) > 1 else ()
+        if found.code in TEXTS:
+            self.sheet.diagnose(found.code, cause, fix=_fix_for(found, words), evidence=evidence)
+        else:
+            # Nobody knows yet whether it is the server's fault, or what it was given.
+            self.sheet.add(replace(diagnosis_from(found.code, cause), blame="unknown", evidence=evidence))
         return True
 
     async def _find_silence(self, visit: Visit, codes: set[str]) -> bool:
         """Why a process that runs does not answer."""
+        address = find_address(self._words())
+        if address is not None:
+            is_url = address.startswith("http")
+            self.sheet.diagnose(
+                "LAUNCH-11",
+                f"it runs, answers nothing on stdout, and says that it listens at {address}",
+                fix=f'Start it in its mode for stdio (often --stdio), or write "url": "{address}" instead of '
+                "a command, and start it yourself."
+                if is_url
+                else "",
+            )
+            return True
         busy = [each for each in visit.kin if _INSTALLERS.search(each.command)]
         limit_s = self._limits.connect_s
         if busy and "START-1" not in codes:
@@ -268,6 +296,24 @@ class LocalExamination:
             wait_s=self._limits.probe_s,
             is_closing=is_closing,
         )
+
+
+def _around(words: Sequence[str], at: int) -> Sequence[str]:
+    """The lines that are shown with the one that is quoted: most of what comes after it, some before."""
+    first = max(0, min(at - _BEFORE, len(words) - _AROUND))
+    return words[first : first + _AROUND]
+
+
+def _fix_for(found: LastWords, words: Sequence[str]) -> str:
+    """What to write where a setting is missing and named; "" for the standing text."""
+    names = variables_in(found, words)[:_SHOWN] if found.code == "EXIT-2" else []
+    if not names:
+        return ""
+    written = ", ".join(f'"{name}": "…"' for name in names)
+    return (
+        f'"env": {{{written}}} in the configuration (here: --env {names[0]}=…): hosts do not pass on the '
+        "variables of your shell."
+    )
 
 
 def _holder_in(words: Sequence[str]) -> str:

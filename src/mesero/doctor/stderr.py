@@ -10,8 +10,15 @@ import re
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-__all__ = ["LastWords", "find_last_words", "find_question"]
-
+__all__ = [
+    "LastWords",
+    "find_address",
+    "find_last_words",
+    "find_question",
+    "find_telling",
+    "plain_words",
+    "variables_in",
+]
 
 _SIGNS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     (
@@ -23,6 +30,17 @@ _SIGNS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
             r"No matching distribution",
             r"was not found in the (?:package )?registry",
             r"could not determine executable",
+        ),
+    ),
+    (
+        "EXIT-10",
+        (
+            r"cannot import name",
+            r"AttributeError: '(?:Server|FastMCP|MCPServer|ClientSession)' object has no attribute",
+            r"AttributeError: module '(?:mcp|fastmcp)\b[^']*' has no attribute",
+            r"TypeError: (?:Server|FastMCP|MCPServer)\b.{0,60}unexpected keyword argument",
+            r"does not provide an export named",
+            r"ERR_PACKAGE_PATH_NOT_EXPORTED|is not defined by \"exports\"",
         ),
     ),
     (
@@ -59,29 +77,59 @@ _SIGNS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
         (
             r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b.{0,60}(?:required|not set|missing|undefined|must be set)",
             r"(?:missing|no|invalid|provide|set|requires?)\b.{0,40}(?:api[ _-]?key|token|credential)",
-            r"(?:api[ _-]?key|token|credentials?|environment variable)\b.{0,40}(?:missing|required|not set)",
+            r"(?:api[ _-]?key|token|credentials?|environment variables?)\b.{0,40}"
+            r"(?:missing|required|not (?:set|provided|found|configured|defined))",
+            r"\bset (?:the )?(?:environment variable )?(?-i:[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)\b",
+            r"validation errors? for \w*(?:Settings|Config)\b",
             r"KeyError: '[A-Z][A-Z0-9_]+'",
         ),
     ),
     (
         "EXIT-3",
         (
-            r"^\s*usage:",
+            r"(?:^|[\]:>] )\s*usage:",
             r"unrecognized arguments",
-            r"unknown (?:option|command)",
-            r"the following arguments are required",
+            r"(?:unknown|invalid|no such) (?:option|command|argument|choice)",
+            r"(?:the following|missing|required) (?:required )?(?:arguments?|options?|parameters?|subcommand)\b",
+            r"must (?:specify|provide|pass|give)\b",
+            r"(?:provide|specify|pass)\b.{0,60}\b(?:arguments?|options?|flags?)\b",
         ),
     ),
+)
+_COLOURS: Final = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+_INSIDE: Final = re.compile(
+    r"\s*(?:at |throw |raise |File \"|[}\])^~]|(?:code|errno|syscall|hostname|address|port|path): |Node\.js v)"
+)
+"""Lines of a trace of calls, of the source code in it, and of the fields of an error."""
+_ERROR: Final = re.compile(r"\b(?:\w*error|\w*exception|fatal|panic)\b", re.IGNORECASE)
+_TELLING: Final = re.compile(
+    r"\W*(?:\[[^\]]*\]:? ?)*(?:Uncaught )?(?:(?:[a-z_]\w*\.)*[A-Z]\w*(?:Error|Exception)\b"
+    r"|(?:fatal )?error\b|fatal\b|panic\b|thread '.*' panicked)",
+    re.IGNORECASE,
+)
+_VARIABLE: Final = re.compile(r"(?<![\w$])[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b")
+_SETTING: Final = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|_PAT\b|_URL\b|_URI\b|_HOST\b|_ID\b")
+_ADDRESS: Final = re.compile(
+    r"\b(?:listening|running|serving|started|available|endpoint|server|mode|ready)\b.{0,60}?"
+    r"(?P<url>https?://[\w.\[\]:-]+:\d+[\w/.-]*)"
+    r"|\blistening (?:on|at)\b.{0,40}?(?:\bport |:)(?P<port>\d{2,5})\b",
+    re.IGNORECASE,
 )
 _PATTERNS: Final = tuple((code, re.compile("|".join(signs), re.IGNORECASE)) for code, signs in _SIGNS)
 _OWN_SCRIPT: Final = re.compile(r"Cannot find module '(?:/|[A-Z]:)")
 
 
 class LastWords(NamedTuple):
-    """The diagnosis that a line supports, and the line."""
+    """The diagnosis that a line supports, the line, and its place among the lines."""
 
     code: str
     line: str
+    at: int = 0
+
+
+def plain_words(text: str) -> str:
+    """A line without the colours that terminals are told."""
+    return _COLOURS.sub("", text)
 
 
 def find_last_words(lines: Sequence[str]) -> LastWords | None:
@@ -91,14 +139,45 @@ def find_last_words(lines: Sequence[str]) -> LastWords | None:
         lines: What the server wrote to stderr, and to stdout beside messages; oldest first.
     """
     for code, pattern in _PATTERNS:
+        found = [number for number, line in enumerate(lines) if pattern.search(line)]
+        if not found:
+            continue
+        at = _most_telling(lines, found)
+        line = lines[at].strip()
         # "Cannot find module '/…'" of the program itself is a wrong path, of a package a missing one.
-        for line in reversed(lines):
-            if not pattern.search(line):
-                continue
-            if code == "EXIT-1" and _OWN_SCRIPT.search(line):
-                return LastWords("EXIT-4", line.strip())
-            return LastWords(code, line.strip())
+        return LastWords("EXIT-4" if code == "EXIT-1" and _OWN_SCRIPT.search(line) else code, line, at)
     return None
+
+
+def _most_telling(lines: Sequence[str], found: Sequence[int]) -> int:
+    """Of several lines that say the same, the last one for people, and among those one that says "error"."""
+    said = [number for number in found if not _INSIDE.match(lines[number])] or found
+    return ([number for number in said if _ERROR.search(lines[number])] or said)[-1]
+
+
+def find_telling(lines: Sequence[str]) -> LastWords | None:
+    """The last line that calls itself an error, whatever it is about; or None. Its diagnosis is CLOSED-4."""
+    for at in reversed(range(len(lines))):
+        if _TELLING.match(lines[at]) and not _INSIDE.match(lines[at]):
+            return LastWords("CLOSED-4", lines[at].strip(), at)
+    return None
+
+
+def variables_in(words: LastWords, lines: Sequence[str]) -> list[str]:
+    """The variables that a line asks for; where it names none, the first of all lines that looks like a key."""
+    named = [name for name in _VARIABLE.findall(words.line) if not name.startswith("ERR_")]
+    if named:
+        return list(dict.fromkeys(named))
+    others = (name for line in lines for name in _VARIABLE.findall(line) if _SETTING.search(name))
+    first = next(others, None)
+    return [] if first is None else [first]
+
+
+def find_address(lines: Sequence[str]) -> str | None:
+    """Where a server says that it listens: a URL, or "port N"; None where it does not."""
+    found = [match for line in lines if (match := _ADDRESS.search(line)) is not None]
+    best = max(found, key=lambda match: (match["url"] or "").count("/"), default=None)
+    return None if best is None else best["url"] or f"port {best['port']}"
 
 
 _QUESTIONS: Final[tuple[tuple[str, str], ...]] = (

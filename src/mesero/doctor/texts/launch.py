@@ -66,6 +66,13 @@ TEXTS: Final[dict[str, Text]] = {
         "an installation at their limit begin anew each time.",
         confidence="likely",
     ),
+    "LAUNCH-11": Text(
+        "The command serves HTTP, and the host speaks to its stdin",
+        "launch",
+        "client",
+        "Start it in its mode for stdio (often --stdio, or --transport stdio), or give the host its URL.",
+        confidence="likely",
+    ),
     "LAUNCH-10": Text(
         "The command waits for an answer that only a person can give",
         "launch",
