@@ -17,6 +17,13 @@ def problems_of(value, host="cursor", *, environment=None, scope="user", **root)
     return [(one.code, one.severity, one.fix) for one in report.problems]
 
 
+def messages_of(value):
+    document = parse_jsonc(json.dumps({"n": value}))
+    report = Report(Source(file="x.json", host="cursor"), document)
+    check_values(report, document.root.members[0], HOSTS["cursor"], None)
+    return " ".join(one.message for one in report.problems)
+
+
 def names_of(name, host="cursor"):
     document = parse_jsonc(json.dumps({name: {}}))
     report = Report(Source(file="x.json", host=host), document)

@@ -135,7 +135,7 @@ def round_lines(round_: Round, *, is_verbose: bool = False) -> Iterator[ReportLi
     answer = _summary_of(round_) if first is None else f"{first.title}: {first.cause}"
     yield _line(0, verdict, round_.verdict, answer, "head")
     yield from _diagnoses_lines(round_.diagnoses, is_first_told=first is not None)
-    if first is not None:
+    if first is not None and round_.patients:
         yield _line(0, "", "")
         yield _line(0, _summary_of(round_), "head")
     examined = [(each.report, each) for each in round_.patients if each.report is not None]

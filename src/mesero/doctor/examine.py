@@ -46,7 +46,7 @@ async def examine(
     """Find out what is wrong with a server, whose fault it is, and what to do.
 
     Args:
-        target: A command as a list, or a URL; empty where ``server`` has neither.
+        target: A command as a list, or a URL; empty where ``server`` has neither, which is a diagnosis.
         env: For a command: variables that are set for it.
         cwd: For a command: its working directory.
         headers: For a URL: headers that are sent along.
@@ -75,7 +75,8 @@ async def examine(
         settings |= {"env": env or {}, "cwd": cwd, "home": home or Path.home()}
     examination = _examination_for(target, server, watch, settings)
     try:
-        if server is None or check_config(examination.sheet, server):
+        is_told = server is None or check_config(examination.sheet, server)
+        if is_told and target:
             await _run_within(limits, examination)
     except asyncio.CancelledError:
         if on_cancelled is not None:

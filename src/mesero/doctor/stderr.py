@@ -77,8 +77,8 @@ _SIGNS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
         (
             r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b.{0,60}(?:required|not set|missing|undefined|must be set)",
             r"(?:missing|no|invalid|provide|set|requires?)\b.{0,40}(?:api[ _-]?key|token|credential)",
-            r"(?:api[ _-]?key|token|credentials?|environment variables?)\b.{0,40}"
-            r"(?:missing|required|not (?:set|provided|found|configured|defined))",
+            r"(?:api[ _-]?key|token|credentials?|variables?)\b.{0,40}(?:missing|required)",
+            r"(?:api[ _-]?key|token|credentials?|variables?)\b.{0,40}not (?:set|provided|found|configured|defined)",
             r"\bset (?:the )?(?:environment variable )?(?-i:[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)\b",
             r"validation errors? for \w*(?:Settings|Config)\b",
             r"KeyError: '[A-Z][A-Z0-9_]+'",
@@ -90,7 +90,7 @@ _SIGNS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
             r"(?:^|[\]:>] )\s*usage:",
             r"unrecognized arguments",
             r"(?:unknown|invalid|no such) (?:option|command|argument|choice)",
-            r"(?:the following|missing|required) (?:required )?(?:arguments?|options?|parameters?|subcommand)\b",
+            r"(?:the following|missing|required) (?:required )?(?:arguments?|options?|parameters?)\b",
             r"must (?:specify|provide|pass|give)\b",
             r"(?:provide|specify|pass)\b.{0,60}\b(?:arguments?|options?|flags?)\b",
         ),

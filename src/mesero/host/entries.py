@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import PurePath
 from typing import Any
 
 import msgspec
@@ -106,6 +107,12 @@ def _command_of(
 
 
 def _kind_of(value: Mapping[str, Any], rules: HostRules, command: str | None) -> Kind | None:
+    if (
+        rules.name == "zed"
+        and command is None
+        and ("settings" in value or value.get("source") == "extension")
+    ):
+        return "builtin"  # an extension of the editor's starts it, and only its settings stand here
     written = value.get("type", value.get("transport"))
     if isinstance(written, str) and written in rules.types:
         return rules.types[written]
@@ -133,6 +140,15 @@ def _texts(value: Any) -> dict[str, str]:
     return {str(key): str(item) for key, item in value.items() if isinstance(item, str | int | float)}
 
 
+def _folder_of(entry: ServerEntry, environment: Mapping[str, str]) -> PurePath | None:
+    """The folder that the host is opened on: that of the project's file, else the one we are in."""
+    above = PurePath(entry.file).parent
+    if entry.scope != "user" and above.name.startswith("."):
+        return above.parent
+    here = environment.get("PWD")
+    return PurePath(here) if here else None
+
+
 def launch_for(entry: ServerEntry, environment: Mapping[str, str]) -> Launch:
     """What the entry's host does for it: variables followed by the rules of that host, and no others.
 
@@ -145,7 +161,10 @@ def launch_for(entry: ServerEntry, environment: Mapping[str, str]) -> Launch:
     def find(name: str) -> str | None:
         if name == "userHome":
             return environment.get("HOME") or environment.get("USERPROFILE")
-        return environment.get(name)
+        if name.startswith("workspaceFolder"):
+            folder = _folder_of(entry, environment)
+            return None if folder is None else folder.name if name.endswith("Basename") else str(folder)
+        return "/" if name in ("pathSeparator", "/") else environment.get(name)
 
     def follow(text: str, field: str) -> str:
         if rules.expands and field not in rules.expands:

@@ -24,6 +24,7 @@ CODES: Final[Mapping[str, str]] = {
     "not-an-object": "The file, or the member with the servers, is no object.",
     "wrong-key": "The servers stand under the name that another host reads.",
     "missing-key": "The servers stand at the top of the file, not under a name.",
+    "nested-servers": "The member with the servers stands inside of itself.",
     "no-servers": "There is nothing in the file where its host looks for servers.",
     "duplicate-member": "A name stands twice in one object: the host reads the last one.",
     "duplicate-in-file": "Two servers of a file have the same name: the host uses the last one.",

@@ -246,7 +246,8 @@ def _examine_many(
     files, across = read_configured(machine, Path.cwd(), config=config, host=host)
     servers = configured_servers(files, across, machine.environment)
     if not servers and not any(file.problems for file in files):
-        where = config or (HOSTS[host].title if host else "the files of the installed hosts")
+        read = list(dict.fromkeys(file.source.file for file in files))
+        where = config or " or ".join(read[:3]) or (HOSTS[host].title if host else "the files of the hosts")
         raise UsageError(
             f"no server is configured in {where}", fix="mesero config path --all lists the places"
         )

@@ -67,7 +67,7 @@ def diagnosis_of(problem: ConfigProblem) -> Diagnosis:
 
 
 def _title_for(code: str) -> str:
-    """What kind of mistake it is, without what follows from it: that depends on the host, and is in the cause."""
+    """What kind of mistake it is; what follows from it depends on the host, and is in the cause."""
     return CODES[code].partition(":")[0].rstrip(".")
 
 
@@ -90,9 +90,20 @@ def check_config(sheet: Sheet, server: ConfiguredServer) -> bool:
             text = f"{problem.line}:{problem.column} {problem.severity} {problem.code}: {problem.message}"
             (check.fail if severity_of(problem) == "broken" else check.warn)(text)
             sheet.add(diagnosis_of(problem))
+        _check_target(sheet, check, server)
         _check_path(sheet, check, server)
     # What a garbled entry happens to start is not what was meant, and says nothing.
     return not any(one.server is not None and severity_of(one) == "broken" for one in server.problems)
+
+
+def _check_target(sheet: Sheet, check: OpenCheck, server: ConfiguredServer) -> None:
+    """There must be something to start or to connect to, whatever the file's own checks made of the entry."""
+    entry, launch = server.entry, server.launch
+    if launch.command or launch.url or sheet.is_broken:
+        return
+    text = f"{entry.name!r} in {entry.file}, line {entry.line}, has neither a command nor a URL"
+    check.fail(text)
+    sheet.diagnose("CONFIG-3", text)
 
 
 def _check_path(sheet: Sheet, check: OpenCheck, server: ConfiguredServer) -> None:

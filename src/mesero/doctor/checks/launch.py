@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
+import shlex
 import shutil
 from collections.abc import Mapping, Sequence
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
+from typing import Final
 
 from mesero.doctor.programs import (
     SOURCES_OF_PROGRAMS,
@@ -19,6 +23,8 @@ from mesero.doctor.sheet import OpenCheck, Sheet
 from mesero.transports.process import inherited_environment
 
 __all__ = ["check_command", "check_environment"]
+
+_OF_WINDOWS: Final = re.compile(r"[A-Za-z]:[\\/]|\\\\")
 
 
 def check_command(
@@ -56,6 +62,17 @@ def check_command(
     return True
 
 
+def _stem_of(path: str) -> str:
+    return PureWindowsPath(path).stem
+
+
+def _words_of(text: str) -> list[str]:
+    try:
+        return shlex.split(text)
+    except ValueError:
+        return text.split()
+
+
 def _shim_fix(name: str) -> str:
     return f'"command": "cmd", "args": ["/c", "{name}", …]; keep PATHEXT and COMSPEC in the environment'
 
@@ -68,11 +85,22 @@ def _miss(
         check.fail(f"{place} is a file that may not be executed")
         sheet.diagnose("LAUNCH-3", f"{place} is not executable", fix=f"chmod +x {place}")
         return
+    if os.name != "nt" and _OF_WINDOWS.match(name):
+        check.fail(f"{name} is a path of Windows")
+        sheet.diagnose(
+            "LAUNCH-2",
+            f"{name} is a path of Windows, and this is another system",
+            fix=f'"command": {json.dumps(_stem_of(name))}, if that is installed here',
+        )
+        return
     first, _, rest = name.partition(" ")
-    if rest and not (place is not None and place.exists()):
+    # A path with blanks in it is one program, unless what stands before the first blank is one already.
+    if rest and (place is None or shutil.which(first, path=path) is not None):
         check.fail(f"there is no program called {name!r}")
-        args = ", ".join(f'"{word}"' for word in rest.split())
-        sheet.diagnose("LAUNCH-4", f"`command` is {name!r}", fix=f'"command": "{first}", "args": [{args}]')
+        args = json.dumps(_words_of(rest), ensure_ascii=False)
+        sheet.diagnose(
+            "LAUNCH-4", f"`command` is {name!r}", fix=f'"command": {json.dumps(first)}, "args": {args}'
+        )
         return
     if place is not None:
         check.fail(f"{place} does not exist")
