@@ -72,6 +72,7 @@ HANGING = [
     ("P22", ["STREAM-1"]),
     ("P22_deaf", ["START-4"]),
     ("serves_http", ["LAUNCH-11"]),
+    ("silent_of_trouble", ["START-4"]),
 ]
 
 
@@ -249,3 +250,12 @@ async def test_a_banner_on_stdout_of_a_server_for_http_is_not_the_answer():
 
     check(report, ["LAUNCH-11"])
     assert '"url": "http://127.0.0.1:8123/mcp"' in report.diagnoses[0].fix
+
+
+async def test_what_a_silent_server_says_of_its_trouble_is_in_the_first_line_and_nobody_is_blamed_yet():
+    report = await examine([sys.executable, str(HERE / "silent_of_trouble.py")], timeout_s=HANGING_S)
+
+    [found] = report.diagnoses
+    assert found.cause.endswith("ERROR | model:download - Could not download, sleeping")
+    assert found.blame == "unknown"
+    assert found.fix.startswith("See to what it says on stderr.")

@@ -37,6 +37,8 @@ from mesero.doctor.stderr import (
         ("pydantic_core.ValidationError: 2 validation errors for Settings", "EXIT-2"),
         ("AttributeError: 'Server' object has no attribute 'list_resources'", "EXIT-10"),
         ("ImportError: cannot import name 'FastMCP' from 'mcp.server'", "EXIT-10"),
+        ("Cannot find module '/s/node_modules/sdk/mcp' imported from /s/node_modules/it/index.js", "EXIT-10"),
+        ("Error: Cannot find module '/s/dist/a.js' imported from /s/dist/index.js", "EXIT-1"),
         ("SyntaxError: The requested module 'x' does not provide an export named 'y'", "EXIT-10"),
     ],
 )
@@ -113,6 +115,8 @@ def test_of_many_lines_that_say_the_same_the_one_for_people_is_quoted(lines, at)
         "sqlite3.OperationalError: unable to open database file",
         "[server] Error: nothing fits",
         "fatal: not a git repository",
+        "2026-11-30 16:56:40.187 | ERROR    | models:download:746 - Could not download",
+        "[2026-11-30T16:55:55.171Z] ERROR: startup failed",
         "panic: runtime error: index out of range",
     ],
 )
@@ -157,6 +161,25 @@ def test_the_variables_that_are_asked_for_are_named():
 )
 def test_a_server_that_says_where_it_listens_is_understood(lines, expected):
     assert find_address(lines) == expected
+
+
+def test_what_is_wrong_with_a_call_is_quoted_rather_than_how_it_should_be():
+    found = find_last_words(["Usage: ducks [OPTIONS]", "Try 'ducks --help'.", "", "Error: --db is nowhere."])
+
+    assert found == LastWords("EXIT-3", "Error: --db is nowhere.", 3)
+
+
+def test_a_line_that_announces_the_next_one_is_quoted_with_it():
+    found = find_last_words(["Usage:", "", "  notes [command]"])
+
+    assert found is not None
+    assert (found.line, found.at) == ("Usage: notes [command]", 0)
+
+
+def test_what_was_taken_out_of_the_recording_is_shown_as_in_the_rest_of_the_report():
+    shown = plain_words("--token <redacted length=4 sha256=807d0fbcae7c4b20> or not")
+
+    assert shown == "--token <hidden, 4 characters> or not"
 
 
 def test_colours_are_no_words():

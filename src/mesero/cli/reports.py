@@ -33,6 +33,8 @@ _AT_FAULT: Final = {
 }
 _VERDICTS: Final = {"ok": "OK", "degraded": "DEGRADED", "broken": "BROKEN", "unknown": "UNKNOWN"}
 _WORDS: Final = {"broken": "broken", "degraded": "degraded", "ok": "in order", "unknown": "interrupted"}
+_LONG: Final = 30
+"""Characters of a text that is not in another by chance."""
 _CHECK_STYLES: Final[dict[str, Style]] = {"ok": "ok", "warning": "degraded", "failed": "broken"}
 _RICH: Final = {
     "": "",
@@ -69,7 +71,7 @@ def report_lines(report: Report) -> Iterator[ReportLine]:
     yield _line(0, "", "")
     yield _line(0, f"Checks of {report.target} ({report.took_s:.1f} s)", "head")
     for check in report.checks:
-        yield from _check_lines(check)
+        yield from _check_lines(check, report.diagnoses)
 
 
 def _answer_lines(report: Report, name: str = "") -> Iterator[ReportLine]:
@@ -83,7 +85,8 @@ def _diagnoses_lines(diagnoses: Sequence[Diagnosis], *, is_first_told: bool) -> 
     for number, each in enumerate(diagnoses):
         if number or not is_first_told:
             yield _line(0, "", "")
-            yield _line(0, "Also:", "head", f"{each.title}: {each.cause}")
+            word = "Remark:" if each.severity == "note" else "Also:"
+            yield _line(0, word, "head", f"{each.title}: {each.cause}")
         yield from _diagnosis_lines(each)
 
 
@@ -104,11 +107,33 @@ def _diagnosis_lines(each: Diagnosis) -> Iterator[ReportLine]:
     fault = f"{_AT_FAULT[each.blame]} ({each.confidence}, {each.phase}, {each.code})"
     yield _line(2, "at fault:", "fix", fault)
     for text in each.evidence:
-        yield _line(2, "|", "quiet", text, "quiet")
+        if not _is_in(text, each.cause):
+            yield _line(2, "|", "quiet", text, "quiet")
 
 
-def _check_lines(check: Check) -> Iterator[ReportLine]:
-    first, *rest = check.evidence or ("",)
+def _is_in(text: str, cause: str) -> bool:
+    """Whether a cause says it already; a short text may be in it by chance."""
+    return len(text.strip()) >= _LONG and text.strip() in cause
+
+
+def _untold(check: Check, diagnoses: Sequence[Diagnosis]) -> Iterator[str]:
+    """What was seen in a check, and for what a diagnosis has told already, which one that is."""
+    referred: set[str] = set()
+    for text in check.evidence:
+        by = next((each.code for each in diagnoses if _is_told(text, each)), None)
+        if by is None:
+            yield text
+        elif by not in referred:
+            referred.add(by)
+            yield f"see {by} above"
+
+
+def _is_told(text: str, by: Diagnosis) -> bool:
+    return _is_in(text, by.cause) or any(text.strip() == each.strip() for each in by.evidence)
+
+
+def _check_lines(check: Check, diagnoses: Sequence[Diagnosis]) -> Iterator[ReportLine]:
+    first, *rest = list(_untold(check, diagnoses)) or [""]
     is_done = check.status in _CHECK_STYLES
     took = f"{check.took_s:6.2f} s" if is_done else " " * 8
     status = "" if is_done else f"{check.status}: " if first else check.status
@@ -144,7 +169,7 @@ def round_lines(round_: Round, *, is_verbose: bool = False) -> Iterator[ReportLi
         yield from _answer_lines(report, f"{patient.name} ({_hosts_of(patient)})")
         if is_verbose:
             for check in report.checks:
-                yield from _check_lines(check)
+                yield from _check_lines(check, report.diagnoses)
     skipped = [each for each in round_.patients if each.report is None]
     if skipped:
         yield _line(0, "", "")

@@ -168,7 +168,7 @@ class LocalExamination:
         ):
             return
         elif judgement.causes and not self._is_telling_less(judgement.causes, judgement.faults, error):
-            sheet.add(judgement.causes[0])
+            sheet.add(self._with_words(judgement.causes[0], error))
         elif judgement.faults:
             sheet.add(judgement.faults[0])
         elif isinstance(error, DisconnectedError) and error.exit_code is not None:
@@ -183,6 +183,21 @@ class LocalExamination:
     def _is_telling_less(causes: list[Diagnosis], faults: list[Diagnosis], error: MeseroError | None) -> bool:
         """Whether the cause only says that nothing came, and a broken rule says what came instead."""
         return bool(faults) and causes[0].code == "START-4" and error is not None
+
+    def _with_words(self, found: Diagnosis, error: MeseroError | None) -> Diagnosis:
+        """A diagnosis of silence, with what a silent server said for people."""
+        words = [line for line in self._words() if line.strip()]
+        if not words or not isinstance(error, CallTimeoutError):
+            return found
+        telling = find_telling(words)
+        said = telling.line if telling is not None else words[-1].strip()
+        cause = f"{found.cause}; on stderr it said: {said[:300]}"
+        if telling is None:
+            return replace(found, cause=cause, evidence=(*found.evidence, *words[-_SHOWN:]))
+        at = telling.at
+        evidence = (*found.evidence, *_around(words, at))
+        fix = f"See to what it says on stderr. If that is harmless: {found.fix}"
+        return replace(found, cause=cause, blame="unknown", fix=fix, evidence=evidence)
 
     def _find_in_stdout(self) -> bool:
         """Whether what stands on stdout in place of messages says why none is understood."""

@@ -40,6 +40,7 @@ _SIGNS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
             r"AttributeError: module '(?:mcp|fastmcp)\b[^']*' has no attribute",
             r"TypeError: (?:Server|FastMCP|MCPServer)\b.{0,60}unexpected keyword argument",
             r"does not provide an export named",
+            r"Cannot find module '[^']*node_modules[^']*' imported from",
             r"ERR_PACKAGE_PATH_NOT_EXPORTED|is not defined by \"exports\"",
         ),
     ),
@@ -78,7 +79,7 @@ _SIGNS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
             r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b.{0,60}(?:required|not set|missing|undefined|must be set)",
             r"(?:missing|no|invalid|provide|set|requires?)\b.{0,40}(?:api[ _-]?key|token|credential)",
             r"(?:api[ _-]?key|token|credentials?|variables?)\b.{0,40}(?:missing|required)",
-            r"(?:api[ _-]?key|token|credentials?|variables?)\b.{0,40}not (?:set|provided|found|configured|defined)",
+            r"(?:api[ _-]?key|token|credentials?|variables?)\b.{0,40}not (?:set|provided|found|defined)",
             r"\bset (?:the )?(?:environment variable )?(?-i:[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)\b",
             r"validation errors? for \w*(?:Settings|Config)\b",
             r"KeyError: '[A-Z][A-Z0-9_]+'",
@@ -97,13 +98,15 @@ _SIGNS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     ),
 )
 _COLOURS: Final = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+_HIDDEN: Final = re.compile(r"<redacted length=(\d+) sha256=[0-9a-f]+>")
 _INSIDE: Final = re.compile(
-    r"\s*(?:at |throw |raise |File \"|[}\])^~]|(?:code|errno|syscall|hostname|address|port|path): |Node\.js v)"
+    r"\s*(?:at |throw |raise |File \"|[}\])^~]|(?:code|errno|syscall|hostname|address|port|path): "
+    r"|Node\.js v)"
 )
 """Lines of a trace of calls, of the source code in it, and of the fields of an error."""
 _ERROR: Final = re.compile(r"\b(?:\w*error|\w*exception|fatal|panic)\b", re.IGNORECASE)
 _TELLING: Final = re.compile(
-    r"\W*(?:\[[^\]]*\]:? ?)*(?:Uncaught )?(?:(?:[a-z_]\w*\.)*[A-Z]\w*(?:Error|Exception)\b"
+    r"[\W\dTZ]*(?:\[[^\]]*\]:? ?)*(?:Uncaught )?(?:(?:[a-z_]\w*\.)*[A-Z]\w*(?:Error|Exception)\b"
     r"|(?:fatal )?error\b|fatal\b|panic\b|thread '.*' panicked)",
     re.IGNORECASE,
 )
@@ -116,7 +119,7 @@ _ADDRESS: Final = re.compile(
     re.IGNORECASE,
 )
 _PATTERNS: Final = tuple((code, re.compile("|".join(signs), re.IGNORECASE)) for code, signs in _SIGNS)
-_OWN_SCRIPT: Final = re.compile(r"Cannot find module '(?:/|[A-Z]:)")
+_OWN_SCRIPT: Final = re.compile(r"Cannot find module '(?:/|[A-Z]:)(?!.*imported from)")
 
 
 class LastWords(NamedTuple):
@@ -128,8 +131,8 @@ class LastWords(NamedTuple):
 
 
 def plain_words(text: str) -> str:
-    """A line without the colours that terminals are told."""
-    return _COLOURS.sub("", text)
+    """A line without the colours that terminals are told, and without what only the recording needs."""
+    return _HIDDEN.sub(r"<hidden, \1 characters>", _COLOURS.sub("", text))
 
 
 def find_last_words(lines: Sequence[str]) -> LastWords | None:
@@ -143,10 +146,20 @@ def find_last_words(lines: Sequence[str]) -> LastWords | None:
         if not found:
             continue
         at = _most_telling(lines, found)
-        line = lines[at].strip()
+        told = find_telling(lines) if code == "EXIT-3" and not _ERROR.search(lines[at]) else None
+        if told is not None:  # how it is called stands above what is wrong with this call
+            return LastWords(code, told.line, told.at)
+        line = _whole_of(lines, at)
         # "Cannot find module '/…'" of the program itself is a wrong path, of a package a missing one.
         return LastWords("EXIT-4" if code == "EXIT-1" and _OWN_SCRIPT.search(line) else code, line, at)
     return None
+
+
+def _whole_of(lines: Sequence[str], at: int) -> str:
+    """A line, with the next one where it only announces that."""
+    line = lines[at].strip()
+    after = next((each.strip() for each in lines[at + 1 :] if each.strip()), "")
+    return f"{line} {after}" if line.endswith(":") and after else line
 
 
 def _most_telling(lines: Sequence[str], found: Sequence[int]) -> int:
@@ -164,7 +177,7 @@ def find_telling(lines: Sequence[str]) -> LastWords | None:
 
 
 def variables_in(words: LastWords, lines: Sequence[str]) -> list[str]:
-    """The variables that a line asks for; where it names none, the first of all lines that looks like a key."""
+    """The variables that a line asks for; where it names none, the first in all lines that may be a key."""
     named = [name for name in _VARIABLE.findall(words.line) if not name.startswith("ERR_")]
     if named:
         return list(dict.fromkeys(named))

@@ -227,7 +227,7 @@ def _check_keys(
             "wrong-key",
             member.start,
             f"{rules.title} reads no {member.key!r}{whose}: {_count(len(inner))} not loaded",
-            _fix_of_key(member, at, is_found=is_found, is_deep=inner is not member.node.value),
+            _fix_of_key(at, is_found=is_found, is_deep=inner is not member.node.value),
         )
         is_found = True
     if is_found or not root.members:
@@ -259,7 +259,7 @@ def _servers_below(value: Any) -> dict[str, Any]:
     return next((found for key in SERVER_KEYS if (found := _servers_below(value.get(key)))), {})
 
 
-def _fix_of_key(member: Member, at: Sequence[str], *, is_found: bool, is_deep: bool) -> str:
+def _fix_of_key(at: Sequence[str], *, is_found: bool, is_deep: bool) -> str:
     if len(at) > 1:
         return f"Move it into {'.'.join(at[:-1])!r}, as {at[-1]!r}"
     if is_found or is_deep:
@@ -319,11 +319,8 @@ def _counted(report: Report, node: Node | None) -> list[Member]:
 def _read_server(
     report: Report, rules: HostRules, member: Member, environment: Mapping[str, str] | None
 ) -> ServerEntry:
-    if (
-        member.key in SERVER_KEYS
-        and _servers_below(member.node.value)
-        and member.node.find("command") is None
-    ):
+    is_nested = member.key in SERVER_KEYS and "command" not in _members_of(member.node.value)
+    if is_nested and _servers_below(member.node.value):
         report.add(
             "nested-servers",
             member.start,
@@ -331,15 +328,17 @@ def _read_server(
             f"Move what is in this {member.key!r} one level up, and take it out",
             server=member.key,
         )
-        place = report.document.place(member.start)
-        at = {"scope": report.source.scope, "file": report.source.file, "line": place.line}
-        return entry_of(member, rules, column=place.column, **at)
-    check_name(report, member, rules)
-    check_shape(report, member, rules)
-    check_values(report, member, rules, environment)
+    else:
+        check_name(report, member, rules)
+        check_shape(report, member, rules)
+        check_values(report, member, rules, environment)
     place = report.document.place(member.start)
     source = report.source
     return entry_of(member, rules, scope=source.scope, file=source.file, line=place.line, column=place.column)
+
+
+def _members_of(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
 
 
 def _used(entry: ServerEntry, before: ServerEntry) -> str:

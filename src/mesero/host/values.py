@@ -22,7 +22,8 @@ _FEWEST_LEFT: Final = 24
 _TOOL_CHARACTERS = re.compile(r"[A-Za-z0-9_-]+")
 _PLACEHOLDER = re.compile(
     r"<[A-Za-z][\w -]*>|\[?your[-_ ]?[\w -]*(?:key|token|secret|password|id)[\w -]*\]?|x{4,}|\.\.\."
-    r"|\[?my[-_ ]?[a-z_ -]*(?:key|token|secret|password|id)[a-z_ -]*\]?|changeme|(?:insert|replace|put|paste)[-_ ]\w[\w -]*|/(?:absolute/)?path/to/.*",
+    r"|\[?my[-_ ]?[a-z_ -]*(?:key|token|secret|password|id)[a-z_ -]*\]?|changeme"
+    r"|(?:insert|replace|put|paste)[-_ ]\w[\w -]*|/(?:absolute/)?path/to/.*",
     re.IGNORECASE,
 )
 _PLAIN_PLACEHOLDER = re.compile(

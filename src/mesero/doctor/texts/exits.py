@@ -65,8 +65,8 @@ TEXTS: Final[dict[str, Text]] = {
         "The server does not fit the version of a library that it uses",
         "launch",
         "server",
-        "Install the version of the library that the server was written for, or a newer server: with the "
-        "official SDK of Python `mcp<2` (uvx --with 'mcp<2' SERVER; pip install 'mcp<2').",
+        "Install a newer version of the server, or the version of the library that it was written for: of "
+        "the official SDK for Python often `mcp<2` (uvx --with 'mcp<2' SERVER, or pip install 'mcp<2').",
         confidence="likely",
     ),
     "EXIT-9": Text(
