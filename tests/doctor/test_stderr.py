@@ -4,6 +4,7 @@ from mesero.doctor.stderr import (
     LastWords,
     find_address,
     find_last_words,
+    find_missing_program,
     find_question,
     find_telling,
     plain_words,
@@ -28,6 +29,8 @@ from mesero.doctor.stderr import (
         ("SyntaxError: Unexpected token '??='", "EXIT-6"),
         ("OSError: [Errno 98] Address already in use", "EXIT-7"),
         ("npm error code E404", "EXIT-9"),
+        ("npm error notarget No matching version found for notes@99.0.0.", "EXIT-9"),
+        ("docker: Cannot connect to the Docker daemon at unix:///var/run/docker.sock.", "EXIT-5"),
         ("[4711] Usage: mcp-bridge <https://server-url> [port]", "EXIT-3"),
         ("Please provide a database URL as a command-line argument", "EXIT-3"),
         ("[gateway] Error: You must specify one of --stdio or --sse", "EXIT-3"),
@@ -161,6 +164,39 @@ def test_the_variables_that_are_asked_for_are_named():
 )
 def test_a_server_that_says_where_it_listens_is_understood(lines, expected):
     assert find_address(lines) == expected
+
+
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        ("/usr/bin/env: \u2018node\u2019: No such file or directory", "node"),
+        ("env: node: No such file or directory", "node"),
+        ("sh: 1: uvx: not found", "uvx"),
+        ("/srv/start.sh: line 3: exec: bun: not found", "bun"),
+        ("bash: deno: command not found", "deno"),
+        ("bash: line 1: deno: command not found", "deno"),
+        ("'npx' is not recognized as an internal or external command,", "npx"),
+        ("Error: spawn git ENOENT", "git"),
+        ("env: variables not found", None),
+        ("tool not found", None),
+    ],
+)
+def test_the_program_that_a_script_does_not_find_is_named(line, name):
+    found = find_missing_program(["starting", line, ""])
+
+    assert found == (None if name is None else (name, line))
+
+
+def test_of_a_package_that_is_not_there_the_name_is_quoted():
+    lines = [
+        "npm error code E404",
+        "npm error 404 Not Found - GET https://packages.example/notess",
+        "npm error 404  The requested resource 'notess@*' could not be found or you do not have permission.",
+        "npm error 404",
+        "npm error A complete log of this run can be found in: /x/debug-0.log",
+    ]
+
+    assert find_last_words(lines) == LastWords("EXIT-9", lines[2], 2)
 
 
 def test_what_is_wrong_with_a_call_is_quoted_rather_than_how_it_should_be():

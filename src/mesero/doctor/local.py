@@ -11,9 +11,10 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
+from mesero.audit.findings import Blame
 from mesero.doctor.checks.calls import check_calls
 from mesero.doctor.checks.deep import check_more
-from mesero.doctor.checks.launch import check_command, check_environment
+from mesero.doctor.checks.launch import check_command, check_environment, diagnose_missing
 from mesero.doctor.checks.protocol import check_errors, check_lists
 from mesero.doctor.checks.rules import check_rules
 from mesero.doctor.checks.shutdown import check_shutdown
@@ -29,6 +30,7 @@ from mesero.doctor.stderr import (
     LastWords,
     find_address,
     find_last_words,
+    find_missing_program,
     find_question,
     find_telling,
     plain_words,
@@ -39,6 +41,7 @@ from mesero.doctor.visit import Visit
 from mesero.errors import CallTimeoutError, DisconnectedError, MeseroError
 from mesero.jsonrpc import MAX_MESSAGE_BYTES
 from mesero.trace.format import NoteLine, SpawnLine, StderrLine, TextLine
+from mesero.transports.process import inherited_environment
 
 __all__ = ["LOCAL_CHECKS", "LocalExamination"]
 
@@ -243,6 +246,13 @@ class LocalExamination:
         if not isinstance(error, DisconnectedError) and "CLOSED-4" not in codes:
             return False
         words = self._words()
+        missing = find_missing_program(words)
+        if missing is not None:
+            path = inherited_environment(self._env).get("PATH", "")
+            name, said = missing
+            sets_path = "PATH" in self._env
+            diagnose_missing(self.sheet, name, path=path, sets_path=sets_path, home=self._home, said=said)
+            return True
         found = find_last_words(words)
         # A server that misses a setting, or says nothing that is understood, may have got one unexpanded.
         if (found is None or found.code == "EXIT-2") and self.sheet.has("LAUNCH-6"):
@@ -256,7 +266,10 @@ class LocalExamination:
         # What was quoted already need not stand there again.
         evidence = tuple(_around(words, found.at)) if len(words) > 1 else ()
         if found.code in TEXTS:
-            self.sheet.diagnose(found.code, cause, fix=_fix_for(found, words), evidence=evidence)
+            fix = _fix_for(found, words)
+            # What can be mended where it runs is not the fault of who wrote it.
+            blame: Blame | None = "client" if fix else None
+            self.sheet.diagnose(found.code, cause, fix=fix, blame=blame, evidence=evidence)
         else:
             # Nobody knows yet whether it is the server's fault, or what it was given.
             self.sheet.add(replace(diagnosis_from(found.code, cause), blame="unknown", evidence=evidence))
@@ -321,6 +334,8 @@ def _around(words: Sequence[str], at: int) -> Sequence[str]:
 
 def _fix_for(found: LastWords, words: Sequence[str]) -> str:
     """What to write where a setting is missing and named; "" for the standing text."""
+    if found.code == "EXIT-5" and "docker" in found.line.lower():
+        return "Start Docker: Docker Desktop, or `systemctl start docker`."
     names = variables_in(found, words)[:_SHOWN] if found.code == "EXIT-2" else []
     if not names:
         return ""

@@ -14,6 +14,7 @@ __all__ = [
     "LastWords",
     "find_address",
     "find_last_words",
+    "find_missing_program",
     "find_question",
     "find_telling",
     "plain_words",
@@ -30,6 +31,9 @@ _SIGNS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
             r"No matching distribution",
             r"was not found in the (?:package )?registry",
             r"could not determine executable",
+            r"npm (?:error|ERR!) 404 .*(?:could not be found|is not in)",
+            r"\bETARGET\b|No matching version found",
+            r"No solution found when resolving|Unable to find image|pull access denied",
         ),
     ),
     (
@@ -61,7 +65,7 @@ _SIGNS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
         (
             r"ECONNREFUSED|ENOTFOUND|ETIMEDOUT",
             r"Connection refused",
-            r"could not connect to",
+            r"(?:could not|cannot) connect to",
             r"getaddrinfo",
             r"Name or service not known",
         ),
@@ -101,12 +105,12 @@ _COLOURS: Final = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _HIDDEN: Final = re.compile(r"<redacted length=(\d+) sha256=[0-9a-f]+>")
 _INSIDE: Final = re.compile(
     r"\s*(?:at |throw |raise |File \"|[}\])^~]|(?:code|errno|syscall|hostname|address|port|path): "
-    r"|Node\.js v)"
+    r"|Node\.js v|npm (?:error|ERR!)\s*(?:code\b|A complete log|\d*$))"
 )
 """Lines of a trace of calls, of the source code in it, and of the fields of an error."""
 _ERROR: Final = re.compile(r"\b(?:\w*error|\w*exception|fatal|panic)\b", re.IGNORECASE)
 _TELLING: Final = re.compile(
-    r"[\W\dTZ]*(?:\[[^\]]*\]:? ?)*(?:Uncaught )?(?:(?:[a-z_]\w*\.)*[A-Z]\w*(?:Error|Exception)\b"
+    r"[\W\dTZ]*(?:npm )?(?:\[[^\]]*\]:? ?)*(?:Uncaught )?(?:(?:[a-z_]\w*\.)*[A-Z]\w*(?:Error|Exception)\b"
     r"|(?:fatal )?error\b|fatal\b|panic\b|thread '.*' panicked)",
     re.IGNORECASE,
 )
@@ -191,6 +195,24 @@ def find_address(lines: Sequence[str]) -> str | None:
     found = [match for line in lines if (match := _ADDRESS.search(line)) is not None]
     best = max(found, key=lambda match: (match["url"] or "").count("/"), default=None)
     return None if best is None else best["url"] or f"port {best['port']}"
+
+
+_MISSING: Final = re.compile(
+    r"env: (?:[\"'`\u2018])?(?P<env>[\w.+-]+)(?:[\"'`\u2019])?: No such file or directory"
+    r"|^\S+: (?:line )?\d+: (?:exec: )?(?P<script>[\w.+-]+): (?:command )?not found"
+    r"|^\S*sh: (?P<shell>[\w.+-]+): (?:command )?not found"
+    r"|^'(?P<cmd>[\w.+-]+)' is not recognized as an internal or external command"
+    r"|\bspawn (?P<spawn>[\w.+-]+) ENOENT"
+)
+
+
+def find_missing_program(lines: Sequence[str]) -> tuple[str, str] | None:
+    """The program that a script or a launcher did not find, and the line that says so; or None."""
+    for line in reversed(lines):
+        found = _MISSING.search(line)
+        if found is not None and found.lastgroup is not None:
+            return found[found.lastgroup], line.strip()
+    return None
 
 
 _QUESTIONS: Final[tuple[tuple[str, str], ...]] = (

@@ -283,3 +283,19 @@ def test_a_tool_is_called_when_it_is_asked_for():
     report = json.loads(done.stdout)
     assert "'notes_add'" in next(each for each in report["checks"] if each["name"] == "calls")["evidence"][0]
     assert done.returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "fix"),
+    [
+        (["sh", "-y", "notes"], "mesero doctor -- sh -y notes"),
+        (["sh -c notes"], "mesero doctor -- sh -c notes"),
+        (["localhost:3000/mcp"], "mesero doctor http://localhost:3000/mcp"),
+        (["127.0.0.1:3000"], "mesero doctor http://127.0.0.1:3000"),
+    ],
+)
+def test_what_is_nearly_a_target_is_answered_with_the_whole_line(words, fix):
+    done = run(*words)
+
+    assert fix in done.stderr
+    assert done.returncode == 2

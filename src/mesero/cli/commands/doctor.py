@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
+import shutil
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -41,6 +43,9 @@ EXAMPLES = """\
 """
 
 _DEFAULT_S = 30.0
+_BARE_URL = re.compile(
+    r"(?:localhost|(?:\d{1,3}\.){3}\d{1,3}|[\w-]+(?:\.[\w-]+)+):\d{1,5}(?:/\S*)?|localhost(?:/\S*)?"
+)
 _CONFIG_ENDINGS = (".json", ".jsonc", ".toml", ".yaml", ".yml")
 
 
@@ -98,10 +103,27 @@ def command(  # noqa: PLR0917 - the parser passes them by name
         _check_round_options(connection, call)
         code = _examine_many(connection, file or options.config, host, is_agreed=yes, **settings)
     else:
+        if words and not connection.has_command:
+            _check_words(words, has_y=yes)
         if host is not None or yes:
             raise UsageError("--host and --yes are for the servers of files", fix="Write HOST:NAME")
         code = _examine_one(connection, words, calls=calls_from(call), **settings)
     raise typer.Exit(code)
+
+
+def _check_words(words: Sequence[str], *, has_y: bool) -> None:
+    """A command line without ``--`` before it, and a URL without its beginning, are no targets.
+
+    Raises:
+        UsageError: it is one of them.
+    """
+    first, *more = words[0].split(maxsplit=1) or [""]
+    rest = [*(["-y"] if has_y and not more else []), *more, *words[1:]]
+    if rest and shutil.which(first):
+        line = " ".join([first, *rest])
+        raise UsageError(f"{words[0]!r} is a command", fix=f"mesero doctor -- {line}")
+    if _BARE_URL.fullmatch(words[0]):
+        raise UsageError(f"{words[0]!r} is no whole URL", fix=f"mesero doctor http://{words[0]}")
 
 
 def _config_file_in(words: Sequence[str], *, has_command: bool) -> str | None:

@@ -73,6 +73,12 @@ TEXTS: Final[dict[str, Text]] = {
         "Start it in its mode for stdio (often --stdio, or --transport stdio), or give the host its URL.",
         confidence="likely",
     ),
+    "LAUNCH-12": Text(
+        "The command starts nothing: it names an interpreter or a launcher, and no program for it",
+        "launch",
+        "client",
+        "Put the script or the package into `args`.",
+    ),
     "LAUNCH-10": Text(
         "The command waits for an answer that only a person can give",
         "launch",
