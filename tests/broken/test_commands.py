@@ -73,6 +73,7 @@ HANGING = [
     ("P22_deaf", ["START-4"]),
     ("serves_http", ["LAUNCH-11"]),
     ("silent_of_trouble", ["START-4"]),
+    ("floods_stdout", ["FRAME-001"]),
 ]
 
 

@@ -113,6 +113,8 @@ async def _run_within(limits: Limits, examination: Any) -> None:
         async with asyncio.timeout(limits.total_s + limits.watch_s):
             await examination.run()
     except TimeoutError:
+        if not sheet.is_broken and isinstance(examination, LocalExamination):
+            examination.tell_unfinished()
         if not sheet.is_broken:
             total_s = limits.total_s
             sheet.diagnose("TIME-1", f"it was not done within {total_s:g} s; what was not reached is marked")

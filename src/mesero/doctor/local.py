@@ -55,6 +55,8 @@ _INSTALLERS: Final = re.compile(r"\b(?:npm|npx|uv|uvx|pip|pnpm|yarn|bun|docker|p
 _SHOWN: Final = 3
 _FEW_BYTES: Final = 16
 _AROUND: Final = 20
+_ENOUGH: Final = 200
+"""Lines of a recording that show what floods it."""
 _BEFORE: Final = 8
 
 
@@ -153,6 +155,15 @@ class LocalExamination:
                 check.say("nothing but messages")
 
     # -- not connected ---------------------------------------------------------------------------------------
+
+    def tell_unfinished(self) -> None:
+        """Why there was no connection before the time was over, as far as its beginning shows."""
+        if self.visit is None or self.visit.is_connected:
+            return
+        seen = self._recording.lines[:_ENOUGH]
+        if any(isinstance(line, TextLine) and line.dir == "s2c" for line in seen):
+            for fault in judge(seen, is_connected=False, file=self._recording.file).faults[:1]:
+                self.sheet.add(fault)
 
     async def _find_cause(self, visit: Visit) -> None:
         """Why there is no connection: one answer, from the most telling evidence."""
