@@ -299,3 +299,21 @@ def test_what_is_nearly_a_target_is_answered_with_the_whole_line(words, fix):
 
     assert fix in done.stderr
     assert done.returncode == 2
+
+
+def test_a_name_that_may_be_in_a_file_that_nobody_can_read_is_answered_with_the_file(tmp_path):
+    file = tmp_path / ".cursor/mcp.json"
+    file.parent.mkdir()
+    file.write_text('{"mcpServers": {"notes": {"command": "npx" "args": []}}}')
+
+    done = subprocess.run(
+        [sys.executable, "-m", "mesero", "doctor", "notes"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        env={**os.environ, "HOME": str(tmp_path), "XDG_CONFIG_HOME": ""},
+    )
+
+    assert f"mesero doctor {file}" in done.stderr
+    assert done.returncode == 2

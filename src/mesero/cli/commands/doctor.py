@@ -143,7 +143,11 @@ def _examine_one(connection: Connection, words: list[str], **settings: Any) -> i
     options, output = connection.options, connection.output
     if words and words[0].endswith(".jsonl"):
         raise UsageError("a recording has been made already", fix=f"mesero audit {words[0]}")
-    found, rest = connection.take_target(words)
+    try:
+        found, rest = connection.take_target(words)
+    except UsageError:
+        _check_files(options.config)
+        raise
     if rest:
         raise UsageError(f"{rest[0]!r} is one word too many")
     value, env, headers = found.value, connection.env(), connection.headers()
@@ -175,6 +179,20 @@ def _examine_one(connection: Connection, words: list[str], **settings: Any) -> i
         return INTERRUPTED
     _give(output, report)
     return exit_code_of(report)
+
+
+def _check_files(config: str | None) -> None:
+    """What is no target may be a server of a file that nobody can read.
+
+    Raises:
+        UsageError: there is such a file.
+    """
+    files, _ = read_configured(this_machine(), Path.cwd(), config=config)
+    lost = next((file.source.file for file in files if not file.is_readable), None)
+    if lost is not None:
+        raise UsageError(
+            "no server of that name is known, and a file cannot be read", fix=f"mesero doctor {lost}"
+        )
 
 
 def _check_inputs(server: ConfiguredServer, values: Mapping[str, str]) -> None:

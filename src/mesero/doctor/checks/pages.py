@@ -85,7 +85,7 @@ def guards_host(seen: Fetched) -> bool:
 
 
 def find_name(seen: Fetched) -> str:
-    """The name, with its port, by which a server that refuses another one says that it may be called; or ""."""
+    """The name and port by which a server that refuses another one says that it may be called; or ""."""
     found = _NAME.search(seen.body[:500].decode("utf-8", "replace"))
     return "" if found is None or found[1] == split_url(seen.url).netloc else found[1]
 
