@@ -74,6 +74,7 @@ HANGING = [
     ("serves_http", ["LAUNCH-11"]),
     ("silent_of_trouble", ["START-4"]),
     ("floods_stdout", ["FRAME-001"]),
+    ("echoes", ["STREAM-5"]),
 ]
 
 

@@ -40,7 +40,7 @@ from mesero.doctor.texts import TEXTS
 from mesero.doctor.visit import Visit
 from mesero.errors import CallTimeoutError, DisconnectedError, MeseroError
 from mesero.jsonrpc import MAX_MESSAGE_BYTES
-from mesero.trace.format import NoteLine, SpawnLine, StderrLine, TextLine
+from mesero.trace.format import MessageLine, NoteLine, SpawnLine, StderrLine, TextLine
 from mesero.transports.process import inherited_environment
 
 __all__ = ["LOCAL_CHECKS", "LocalExamination"]
@@ -215,7 +215,13 @@ class LocalExamination:
 
     def _find_in_stdout(self) -> bool:
         """Whether what stands on stdout in place of messages says why none is understood."""
+        said: set[str] = set()
         for line in self._recording.lines:
+            if isinstance(line, MessageLine):
+                if line.dir == "s2c" and line.raw in said:
+                    self.sheet.diagnose("STREAM-5", f"our own message came back from it: {line.raw[:80]}")
+                    return True
+                said |= {line.raw} if line.dir == "c2s" else set()
             if isinstance(line, NoteLine) and "only its beginning is kept" in line.text:
                 size = MAX_MESSAGE_BYTES // 2**20
                 self.sheet.diagnose("STREAM-4", f"{size} MiB came without the end of a line")
