@@ -109,7 +109,7 @@ async def test_the_interpreter_of_a_script_that_is_not_on_the_path_is_named(is_e
     assert (f'"env": {{"PATH": "{interpreter.parent}:' in report.diagnoses[0].fix) == is_elsewhere
 
 
-@pytest.mark.parametrize(("program", "fix"), [("sh", '"args": ["-c", "COMMAND"]'), ("env", None)])
+@pytest.mark.parametrize(("program", "fix"), [("sh", '"args": ["-c", "COMMAND"]'), ("true", None)])
 async def test_a_launcher_with_nothing_to_launch_is_told_at_once(program, fix):
     report = await examine([program], timeout_s=QUICK_S)
 

@@ -75,8 +75,7 @@ async def examine(
         settings |= {"env": env or {}, "cwd": cwd, "home": home or Path.home()}
     examination = _examination_for(target, server, watch, settings)
     try:
-        is_told = server is None or check_config(examination.sheet, server)
-        if is_told and target:
+        if (server is None or check_config(examination.sheet, server)) and target:
             await _run_within(limits, examination)
     except asyncio.CancelledError:
         if on_cancelled is not None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from pathlib import PurePath
 from typing import Any
 
 import msgspec
@@ -13,6 +13,10 @@ from mesero.host.nodes import Member
 from mesero.host.variables import expanded
 
 __all__ = ["Launch", "ServerEntry", "entry_of", "launch_for"]
+
+_OF_PROJECT = re.compile(r"(?:(.*)[\\/])?\.[^\\/]+[\\/][^\\/]+")
+"""A file in a folder of the project's whose name begins with a dot."""
+_LAST = re.compile(r"[\\/]")
 
 
 class ServerEntry(msgspec.Struct, frozen=True, kw_only=True):
@@ -140,13 +144,10 @@ def _texts(value: Any) -> dict[str, str]:
     return {str(key): str(item) for key, item in value.items() if isinstance(item, str | int | float)}
 
 
-def _folder_of(entry: ServerEntry, environment: Mapping[str, str]) -> PurePath | None:
+def _folder_of(entry: ServerEntry, environment: Mapping[str, str]) -> str | None:
     """The folder that the host is opened on: that of the project's file, else the one we are in."""
-    above = PurePath(entry.file).parent
-    if entry.scope != "user" and above.name.startswith("."):
-        return above.parent
-    here = environment.get("PWD")
-    return PurePath(here) if here else None
+    found = None if entry.scope == "user" else _OF_PROJECT.fullmatch(entry.file)
+    return (found and found[1]) or environment.get("PWD") or None
 
 
 def launch_for(entry: ServerEntry, environment: Mapping[str, str]) -> Launch:
@@ -163,7 +164,7 @@ def launch_for(entry: ServerEntry, environment: Mapping[str, str]) -> Launch:
             return environment.get("HOME") or environment.get("USERPROFILE")
         if name.startswith("workspaceFolder"):
             folder = _folder_of(entry, environment)
-            return None if folder is None else folder.name if name.endswith("Basename") else str(folder)
+            return folder if folder is None or name == "workspaceFolder" else _LAST.split(folder)[-1]
         return "/" if name in ("pathSeparator", "/") else environment.get(name)
 
     def follow(text: str, field: str) -> str:
