@@ -19,7 +19,10 @@ CASES = [
     ("P00_now", []),
     ("P03", ["EXIT-8"]),
     ("P05_key", ["EXIT-2"]),
+    ("P05_key_of_many", ["EXIT-2"]),
     ("P05_usage", ["EXIT-3"]),
+    ("P05_sdk", ["EXIT-10"]),
+    ("P05_crash", ["CLOSED-4"]),
     ("P05_module", ["EXIT-1"]),
     ("P05_quiet", ["CLOSED-4"]),
     ("P05_package", ["EXIT-9"]),
@@ -68,6 +71,10 @@ HANGING = [
     ("P16_waits", ["STREAM-2"]),
     ("P22", ["STREAM-1"]),
     ("P22_deaf", ["START-4"]),
+    ("serves_http", ["LAUNCH-11"]),
+    ("silent_of_trouble", ["START-4"]),
+    ("floods_stdout", ["FRAME-001"]),
+    ("echoes", ["STREAM-5"]),
 ]
 
 
@@ -220,3 +227,37 @@ async def test_a_folder_that_does_not_exist_is_named(tmp_path):
     report = await examine([sys.executable], cwd=str(tmp_path / "nowhere"), timeout_s=QUICK_S)
 
     check(report, ["LAUNCH-5"])
+
+
+async def test_the_variable_that_is_missing_is_in_what_can_be_pasted():
+    report = await examine([sys.executable, str(HERE / "P05_key_of_many.py")], timeout_s=QUICK_S)
+
+    assert report.diagnoses[0].fix.startswith('"env": {"NOTES_ACCESS_TOKEN": "…"}')
+    assert "Error: No access token was provided." in report.diagnoses[0].evidence
+
+
+async def test_of_a_crash_the_error_is_quoted_and_nobody_is_blamed_yet():
+    report = await examine([sys.executable, str(HERE / "P05_crash.py")], timeout_s=QUICK_S)
+
+    [found] = report.diagnoses
+    assert found.cause.endswith("and said: Error: the folder /srv/data is locked")
+    assert found.blame == "unknown"
+    assert found.evidence[0] == "failed"
+
+
+async def test_a_banner_on_stdout_of_a_server_for_http_is_not_the_answer():
+    command = [sys.executable, str(HERE / "serves_http.py"), "stdout"]
+
+    report = await examine(command, timeout_s=HANGING_S)
+
+    check(report, ["LAUNCH-11"])
+    assert '"url": "http://127.0.0.1:8123/mcp"' in report.diagnoses[0].fix
+
+
+async def test_what_a_silent_server_says_of_its_trouble_is_in_the_first_line_and_nobody_is_blamed_yet():
+    report = await examine([sys.executable, str(HERE / "silent_of_trouble.py")], timeout_s=HANGING_S)
+
+    [found] = report.diagnoses
+    assert found.cause.endswith("ERROR | model:download - Could not download, sleeping")
+    assert found.blame == "unknown"
+    assert found.fix.startswith("See to what it says on stderr.")

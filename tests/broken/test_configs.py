@@ -97,6 +97,12 @@ ENTRIES = {
     ),
     "nothing to start": ("cursor", {"env": {}}, ["no-command-or-url"]),
     "an odd name for the command": ("cursor", {"cmd": "npx"}, ["wrong-member"]),
+    "a path of Windows": (
+        "cursor",
+        {"command": "C:\\Program Files\\nodejs\\npx.cmd", "args": ["-y", "notes"]},
+        ["LAUNCH-2"],
+    ),
+    "a path with a blank": ("cursor", {"command": "/opt/my tools/server"}, ["LAUNCH-2"]),
     "in order": ("cursor", DEMO, []),
 }
 
@@ -108,6 +114,24 @@ async def test_an_entry_that_is_wrong_is_named(host, entry, expected):
     report = found.patients[0].report
     assert codes_of(report) == expected, report.diagnoses
     assert (report.verdict == "ok") == (not expected)
+
+
+async def test_what_an_extension_brings_is_not_examined():
+    text = '{"context_servers": {"e": {"settings": {}}, "f": {"source": "extension"}}}'
+
+    found = await round_of(files_of(text, host="zed", file="/u/settings.json"))
+
+    assert [one.skipped for one in found.patients] == [
+        "it comes with the host, or with an extension of it"
+    ] * 2
+
+
+async def test_an_entry_of_an_older_form_without_a_program_is_told():
+    text = '{"context_servers": {"e": {"command": {"path": "", "args": []}}}}'
+
+    found = await round_of(files_of(text, host="zed", file="/u/settings.json"))
+
+    check(found.patients[0].report, ["CONFIG-3"])
 
 
 async def test_a_name_in_two_files_is_told_with_the_file_that_counts():

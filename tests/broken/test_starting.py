@@ -87,3 +87,31 @@ async def test_a_server_that_a_pause_makes_deaf_is_named():
 
     assert report.diagnoses[0].code == "WATCH-3"
     assert "after 1.2 s without a message" in report.diagnoses[0].cause
+
+
+@pytest.mark.parametrize("is_elsewhere", [True, False])
+async def test_the_interpreter_of_a_script_that_is_not_on_the_path_is_named(is_elsewhere, tmp_path):
+    """P01, one step later: the program is found, and what its first line wants is not."""
+    name = "no-such-interpreter"
+    script = tmp_path / "server"
+    script.write_text(f"#!/usr/bin/env {name}\n")
+    script.chmod(0o755)
+    interpreter = tmp_path / ".local/bin" / name
+    if is_elsewhere:
+        interpreter.parent.mkdir(parents=True)
+        interpreter.write_text("#!/bin/sh\n")
+        interpreter.chmod(0o755)
+
+    report = await examine([str(script)], home=tmp_path, timeout_s=QUICK_S)
+
+    check(report, ["LAUNCH-1" if is_elsewhere else "LAUNCH-2"])
+    assert f"`{name}` is " in report.diagnoses[0].cause
+    assert (f'"env": {{"PATH": "{interpreter.parent}:' in report.diagnoses[0].fix) == is_elsewhere
+
+
+@pytest.mark.parametrize(("program", "fix"), [("sh", '"args": ["-c", "COMMAND"]'), ("true", None)])
+async def test_a_launcher_with_nothing_to_launch_is_told_at_once(program, fix):
+    report = await examine([program], timeout_s=QUICK_S)
+
+    check(report, ["LAUNCH-12" if fix else "CLOSED-4"])
+    assert fix is None or fix in report.diagnoses[0].fix

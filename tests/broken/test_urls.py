@@ -241,6 +241,7 @@ CASES = [
         always(403, b'{"error": "Invalid Host: x"}', Content_Type="application/json"),
         ["HTTP-18"],
     ),
+    ("host guard that names one", always(403, b"Access is only allowed at other.example:3902"), ["HTTP-18"]),
     ("host guard 400", always(400, b"Invalid host header"), ["HTTP-18"]),
     ("proxy", always(407, b"", Proxy_Authenticate="Basic"), ["NET-6"]),
 ]
@@ -411,3 +412,12 @@ async def test_a_url_that_cannot_be_used_is_told(url, headers):
 def test_urls_of_the_cases_are_local():
     with serving(honest) as root:
         assert urlsplit(root).hostname == "127.0.0.1"
+
+
+async def test_the_name_that_a_server_wants_to_be_called_by_is_in_what_can_be_pasted():
+    with serving(always(403, b"Access is only allowed at localhost:3902")) as root:
+        report = await examine(f"{root}/mcp", timeout_s=QUICK_S)
+
+    check(report, ["HTTP-18"])
+    assert report.diagnoses[0].fix == '"url": "http://localhost:3902/mcp"'
+    assert report.diagnoses[0].blame == "client"

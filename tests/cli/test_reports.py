@@ -2,6 +2,7 @@ import io
 import re
 
 import pytest
+from msgspec.structs import replace
 from rich.console import Console
 
 from mesero.cli.printing import Output
@@ -60,6 +61,58 @@ def test_each_check_has_its_mark_its_time_and_what_was_seen(capsys):
     ]
 
 
+LOST = "127.0.0.1 refuses connections at port 39999"
+
+
+def test_nothing_is_said_twice(capsys):
+    fault = Diagnosis(
+        code="NET-2",
+        severity="broken",
+        phase="launch",
+        title="Nothing listens",
+        cause=f"it is so: {LOST}",
+        blame="server",
+        fix="Start it.",
+        evidence=(LOST, "other words", "up"),
+    )
+    seen = ("first", LOST, f"  {LOST}", "other words", "up", "in between")
+    report = Report(
+        target="x",
+        verdict="broken",
+        checks=(
+            Check(name="tcp", status="failed", evidence=seen),
+            Check(name="dns", status="warning", evidence=(LOST,)),
+        ),
+        diagnoses=(fault,),
+    )
+
+    lines = plain(report_lines(report), capsys)
+
+    assert [line.strip() for line in lines[3:]] == [
+        "| other words",
+        "| up",
+        "",
+        "Checks of x (0.0 s)",
+        "x tcp             0.00 s  first",
+        "see NET-2 above",
+        "in between",
+        "! dns             0.00 s  see NET-2 above",
+    ]
+
+
+def test_advice_is_called_a_remark_and_a_fault_is_not(capsys):
+    advice, fault = (
+        Diagnosis(
+            code="C-1", severity=severity, phase="launch", title="t", cause="c", blame="server", fix="f"
+        )
+        for severity in ("note", "degraded")
+    )
+    ok = Report(target="x", verdict="ok", era="modern", revision="r", diagnoses=(advice,))
+    assert "Remark: t: c" in plain(report_lines(ok), capsys)
+    degraded = Report(target="x", verdict="degraded", diagnoses=(fault, replace(fault, title="u")))
+    assert "Also: u: c" in plain(report_lines(degraded), capsys)
+
+
 def patient(name, report=None, *, skipped="", host="cursor"):
     entry = ServerEntry(name=name, host=host, scope="user", file="/f", line=1, column=1, kind="stdio")
     return Patient(servers=(ConfiguredServer(entry=entry, launch=Launch()),), report=report, skipped=skipped)
@@ -97,7 +150,8 @@ def test_a_file_that_nobody_can_read_is_the_answer(capsys):
     lines = plain(round_lines(round_with(diagnoses=(FAULT,))), capsys)
 
     assert lines[0].startswith("BROKEN: The name cannot be resolved")
-    assert lines[-1].startswith("0 servers")
+    # Of servers that nobody could read there is nothing to count.
+    assert lines[-1] == "  | seen"
 
 
 @pytest.mark.parametrize("width", [20, 40, 100])

@@ -51,6 +51,13 @@ def test_unfilled_variables_are_found_without_telling_the_values():
 
 def test_what_is_no_secret_may_be_shown():
     assert secrets_in({"PATH": "/usr/bin:/bin", "DEBUG": "1", "KEY": "${KEY_FROM_ENV}"}) == []
+    assert (
+        secrets_in({"KEY": "<YOUR_TOKEN>", "B": "$KEY_OF_SHELL", "Authorization": "Bearer YOUR_API_KEY"})
+        == []
+    )
+    assert secrets_in({"PASSWORD": "mypassword", "DSN": "postgres://$USER:pw@db"}) == [
+        *("mypassword", "postgres://$USER:pw@db"),
+    ]
     assert secrets_in({"Authorization": "Bearer 0123456789"}) == [
         *("Bearer 0123456789", "0123456789"),
     ]

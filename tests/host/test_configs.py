@@ -21,6 +21,7 @@ EXPECTED = {
     "command-and-url.cursor.json": (3, 5, "error", "Leave one of them out"),
     "command-is-list.cursor.json": (3, 26, "error", 'Write "command": "npx", "args": ["-y", "notes"]'),
     "command-not-list.opencode.json": (3, 43, "error", 'Write "command": ["npx", "-y", "notes"]'),
+    "command-not-list.args.opencode.json": (2, 49, "error", 'Write "command": ["npx", "-y", "notes"]'),
     "command-not-string.cursor.json": (3, 26, "error", 'Write "command": "npx", for example'),
     "command-not-string.empty.opencode.json": (3, 43, "error", 'Write ["npx", "…"]'),
     "command-with-arguments.cursor.json": (
@@ -52,6 +53,7 @@ EXPECTED = {
     "name-characters.gemini.json": (3, 5, "warning", "Call it 'my-notes'"),
     "name-empty.cursor.json": (3, 5, "error", "Give it one"),
     "name-too-long.claude-code.json": (3, 5, "warning", "Choose a shorter name"),
+    "nested-servers.claude-desktop.json": (3, 5, "error", "Move what is in this 'mcpServers' one level up"),
     "no-command-or-url.cursor.json": (3, 5, "error", "Write one of them, or take 'notes' out"),
     "no-servers.plain.json": (1, 1, "warning", 'Write {"mcpServers": {}}'),
     "not-an-object.plain.json": (1, 1, "error", 'Write {"mcpServers": {}}'),
@@ -84,6 +86,16 @@ EXPECTED = {
         "Put it into a variable and write ${input:authoriza",
     ),
     "secret-in-url.cursor.json": (3, 22, "info", "Send it in a header, if the server takes it there"),
+    "syntax.at.goose.yaml": (7, 9, "error", "Put the whole text in quotes"),
+    "syntax.backslash.codex.toml": (2, 16, "error", "Write the text in single quotes"),
+    "syntax.braces.claude-desktop.json": (1, 13, "error", "Write { at its beginning, and } at its end"),
+    "syntax.bracket.claude-desktop.json": (2, 20, "error", "Leave one closing bracket out before it"),
+    "syntax.fence.claude-desktop.json": (1, 1, "error", "Take the lines with ``` out"),
+    "syntax.fence.end.claude-desktop.json": (2, 1, "error", "Take the lines with ``` out"),
+    "syntax.json.codex.toml": (1, 1, "error", "Write [mcp_servers.NAME], and below it command"),
+    "syntax.second.claude-desktop.json": (4, 1, "error", "Put the members of both into one { }"),
+    "syntax.twice.codex.toml": (4, 19, "error", "Leave one of the two out"),
+    "syntax.user.codex.toml": (2, 16, "error", "Write the text in single quotes"),
     "syntax.backslash.cursor.json": (3, 29, "error", "Write it twice: \\\\"),
     "syntax.brace.cursor.json": (1, 1, "error", "Write the missing }"),
     "syntax.claude-desktop.json": (3, 57, "error", "Write it here"),
@@ -122,6 +134,7 @@ EXPECTED = {
     "variable-not-expanded.plain.json": (3, 42, "info", "Write the value itself"),
     "variable-unset.cursor.json": (3, 42, "warning", "Set NOTES_FOLDER where Cursor is started, and star"),
     "wrong-key.cursor.json": (2, 3, "error", "Rename it to 'mcpServers'"),
+    "wrong-key.deep.claude-desktop.json": (2, 3, "error", "Move its servers into 'mcpServers'"),
     "wrong-key.vscode.json": (2, 3, "error", "Rename it to 'servers'"),
     "wrong-member.args.opencode.json": (3, 52, "error", 'Put the arguments behind the program: "command": ['),
     "wrong-member.env.goose.yaml": (5, 5, "error", "Rename it to 'envs'"),
@@ -171,6 +184,15 @@ def test_a_name_in_two_files_of_one_host_is_said_at_the_one_that_is_not_used():
     )
     assert "the one from project.json is used" in problem.message
     assert check_across([user, user]) == []
+
+
+def test_a_name_twice_in_one_file_for_all_folders_and_for_one_is_told_by_the_line():
+    user = read_config('{"mcpServers": {"n": {"command": "x"}}}', Source(file="c.json", host="claude-code"))
+    text = '{"projects": {"/p": {"mcpServers":\n{"n": {"command": "y"}}}}}'
+    at = ("projects", "/p", "mcpServers")
+    local = read_config(text, Source(file="c.json", host="claude-code", scope="local", at=at))
+    (problem,) = check_across([user, local])
+    assert "the one for this folder, in line 2 of the same file, is used" in problem.message
 
 
 HEALTHY = [

@@ -110,3 +110,38 @@ def test_codex_takes_headers_from_variables():
     assert found.variables == {"X-A": ("", "OTHER"), "Authorization": ("Bearer ", "TOKEN")}
     assert launch_for(found, {"TOKEN": "t"}).headers == {"Authorization": "Bearer t"}
     assert entry(value, "cursor").variables == {}
+
+
+@pytest.mark.parametrize(
+    ("scope", "file", "expected"),
+    [
+        ("project", "/p/.cursor/mcp.json", "/p"),
+        ("file", "/p/.vscode/mcp.json", "/p"),
+        ("user", "/home/ann/.cursor/mcp.json", "/work/here"),
+        ("file", "/p/mcp.json", "/work/here"),
+    ],
+)
+def test_the_folder_that_the_host_is_opened_on_is_that_of_the_file_or_ours(scope, file, expected):
+    (member,) = parse_jsonc(
+        json.dumps(
+            {"n": {"command": "x", "cwd": "${workspaceFolder}/a", "args": ["${workspaceFolderBasename}"]}}
+        )
+    ).root.members
+    found = entry_of(member, HOSTS["cursor"], scope=scope, file=file, line=1, column=1)
+
+    launch = launch_for(found, {"PWD": "/work/here"})
+
+    assert launch.cwd == f"{expected}/a"
+    assert launch.command == ("x", expected.rpartition("/")[2])
+
+
+def test_where_no_folder_is_known_its_name_stays():
+    found = entry({"command": "x", "cwd": "${workspaceFolder}", "args": ["${pathSeparator}"]})
+    assert launch_for(found, {}).cwd == "${workspaceFolder}"
+    assert launch_for(found, {}).command == ("x", "/")
+
+
+@pytest.mark.parametrize("value", [{"settings": {}}, {"source": "extension"}])
+def test_what_an_extension_of_the_editor_starts_comes_with_it(value):
+    assert entry(value, "zed").kind == "builtin"
+    assert entry({**value, "command": {"path": "x"}}, "zed").kind == "stdio"

@@ -65,10 +65,7 @@ def test_a_url_as_a_command_is_for_a_bridge_where_there_are_no_urls():
 
 def test_where_the_command_is_one_list_its_words_are_checked():
     assert codes_of({"type": "local", "command": ["npx", 5]}, "opencode") == ["arg-not-string"]
-    assert (
-        problems_of({"type": "local", "command": 5}, "opencode")[0][1]
-        == 'Write "command": ["npx", "\\u2026"]'
-    )
+    assert problems_of({"type": "local", "command": 5}, "opencode")[0][1] == 'Write "command": ["npx", "…"]'
 
 
 @pytest.mark.parametrize(
@@ -104,10 +101,12 @@ def test_the_words_of_other_hosts_are_known(host, value, fix):
 
 
 def test_arguments_of_their_own_are_put_behind_the_program():
-    value = {"type": "local", "command": "npx", "args": "x"}
-    assert ("wrong-member", 'Put the arguments behind the program: "command": ["npx"]') in problems_of(
-        value, "opencode"
-    )
+    value = {"type": "local", "command": ["npx"], "args": "x y"}
+    fix = 'Put the arguments behind the program: "command": ["npx", "x", "y"]'
+    assert problems_of(value, "opencode") == [("wrong-member", fix)]
+    value = {"type": "local", "command": "npx -y", "args": ["x"]}
+    fix = 'Write "command": ["npx", "-y", "x"]'
+    assert problems_of(value, "opencode") == [("command-not-list", fix)]
     assert any('["…"]' in fix for _, fix in problems_of({"type": "local", "args": []}, "opencode"))
 
 

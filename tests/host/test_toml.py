@@ -72,7 +72,11 @@ def test_places_are_those_of_the_text():
     [
         ("a = npx\n", (1, 5), "quotes"),
         ("a = 1\na = 2\n", (2, 6), "Correct"),
-        ('\n[a\nb = "', (2, 3), "Correct"),
+        ('\n[a\nb = "', (2, 3), "missing ]"),
+        ('a = ["x" "y"]', (1, 10), "comma between"),
+        ('a = "x\n', (1, 7), 'missing "'),
+        ("a: b", (1, 2), "Write ="),
+        (r'a = "\dir"', (1, 8), "single quotes"),
         ("a = [1,\n", (2, 1), ""),
         ("a = " + "[" * 3000 + "]" * 3000, (1, 1), "flatter"),
     ],

@@ -17,6 +17,13 @@ def problems_of(value, host="cursor", *, environment=None, scope="user", **root)
     return [(one.code, one.severity, one.fix) for one in report.problems]
 
 
+def messages_of(value):
+    document = parse_jsonc(json.dumps({"n": value}))
+    report = Report(Source(file="x.json", host="cursor"), document)
+    check_values(report, document.root.members[0], HOSTS["cursor"], None)
+    return " ".join(one.message for one in report.problems)
+
+
 def names_of(name, host="cursor"):
     document = parse_jsonc(json.dumps({name: {}}))
     report = Report(Source(file="x.json", host=host), document)
@@ -92,6 +99,16 @@ def test_texts_of_examples_are_known(text):
     assert [code for code, *_ in problems_of({"env": {"API_KEY": text}})] == ["placeholder"]
     assert [code for code, *_ in problems_of({"headers": {"Authorization": f"Bearer {text}"}})] == [
         "placeholder"
+    ]
+
+
+def test_a_text_of_an_example_is_named_with_its_place_and_shown_unless_it_may_be_a_password():
+    found = messages_of({"env": {"API_KEY": "<YOUR_KEY>"}})
+    assert "'API_KEY' of 'env' is '<YOUR_KEY>', which is what an example had there" in found
+    found = messages_of({"env": {"DB_PASSWORD": "mypassword"}})
+    assert "'DB_PASSWORD' of 'env' is a text of 10 characters" in found
+    assert [code for code, *_ in problems_of({"env": {"DB_PASSWORD": "mypassword123"}})] == [
+        "secret-in-clear"
     ]
 
 

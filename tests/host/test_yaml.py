@@ -64,9 +64,15 @@ def test_places_are_those_of_the_text():
 @pytest.mark.parametrize(
     ("text", "place", "fix"),
     [
-        ("a: [1", (1, 6), "Correct"),
+        ("a: [1", (1, 6), "comma or ]"),
+        ("a: {b: 1", (1, 9), "comma or }"),
+        ("a: `x`", (1, 4), "in quotes"),
+        ("a: *x", (1, 4), "in quotes"),
+        (r'a: "C:\Users"', (1, 9), "single quotes"),
+        ('a: "x', (1, 6), "missing quote"),
+        ("a:\n  - x\n b: 1", (3, 2), "Indent it as"),
         ("a:\n\t- b", (2, 1), "spaces"),
-        ("a: b: c", (1, 5), "Correct"),
+        ("a: b: c", (1, 5), "a colon in quotes"),
         ("a: &x [*x]", (1, 4), "flatter"),
         ("a: \x00", (1, 1), ""),
         ("[" * 500, (1, 1), ""),

@@ -33,6 +33,8 @@ _AT_FAULT: Final = {
 }
 _VERDICTS: Final = {"ok": "OK", "degraded": "DEGRADED", "broken": "BROKEN", "unknown": "UNKNOWN"}
 _WORDS: Final = {"broken": "broken", "degraded": "degraded", "ok": "in order", "unknown": "interrupted"}
+_LONG: Final = 30
+"""Characters of a text that is not in another by chance."""
 _CHECK_STYLES: Final[dict[str, Style]] = {"ok": "ok", "warning": "degraded", "failed": "broken"}
 _RICH: Final = {
     "": "",
@@ -68,14 +70,14 @@ def report_lines(report: Report) -> Iterator[ReportLine]:
     yield from _answer_lines(report)
     yield _line(0, "", "")
     yield _line(0, f"Checks of {report.target} ({report.took_s:.1f} s)", "head")
-    yield from _checks_lines(report.checks)
+    yield from _checks_lines(report)
 
 
-def _checks_lines(checks: Sequence[Check]) -> Iterator[ReportLine]:
-    unseen = [check.name for check in checks if check.status == "not reached"]
-    for check in checks:
+def _checks_lines(report: Report) -> Iterator[ReportLine]:
+    unseen = [check.name for check in report.checks if check.status == "not reached"]
+    for check in report.checks:
         if check.status != "not reached":
-            yield from _check_lines(check)
+            yield from _check_lines(check, report.diagnoses)
     if unseen:
         yield _line(2, f"{MARKS['not reached']} not reached:", "quiet", ", ".join(unseen), "quiet")
 
@@ -91,7 +93,8 @@ def _diagnoses_lines(diagnoses: Sequence[Diagnosis], *, is_first_told: bool) -> 
     for number, each in enumerate(diagnoses):
         if number or not is_first_told:
             yield _line(0, "", "")
-            yield _line(0, "Also:", "head", f"{each.title}: {each.cause}")
+            word = "Remark:" if each.severity == "note" else "Also:"
+            yield _line(0, word, "head", f"{each.title}: {each.cause}")
         yield from _diagnosis_lines(each)
 
 
@@ -112,11 +115,33 @@ def _diagnosis_lines(each: Diagnosis) -> Iterator[ReportLine]:
     fault = f"{_AT_FAULT[each.blame]} ({each.confidence}, {each.phase}, {each.code})"
     yield _line(2, "at fault:", "fix", fault)
     for text in each.evidence:
-        yield _line(2, "|", "quiet", text, "quiet")
+        if not _is_in(text, each.cause):
+            yield _line(2, "|", "quiet", text, "quiet")
 
 
-def _check_lines(check: Check) -> Iterator[ReportLine]:
-    first, *rest = check.evidence or ("",)
+def _is_in(text: str, cause: str) -> bool:
+    """Whether a cause says it already; a short text may be in it by chance."""
+    return len(text.strip()) >= _LONG and text.strip() in cause
+
+
+def _untold(check: Check, diagnoses: Sequence[Diagnosis]) -> Iterator[str]:
+    """What was seen in a check, and for what a diagnosis has told already, which one that is."""
+    referred: set[str] = set()
+    for text in check.evidence:
+        by = next((each.code for each in diagnoses if _is_told(text, each)), None)
+        if by is None:
+            yield text
+        elif by not in referred:
+            referred.add(by)
+            yield f"see {by} above"
+
+
+def _is_told(text: str, by: Diagnosis) -> bool:
+    return _is_in(text, by.cause) or any(text.strip() == each.strip() for each in by.evidence)
+
+
+def _check_lines(check: Check, diagnoses: Sequence[Diagnosis]) -> Iterator[ReportLine]:
+    first, *rest = list(_untold(check, diagnoses)) or [""]
     is_done = check.status in _CHECK_STYLES
     took = f"{check.took_s:6.2f} s" if is_done else " " * 8
     status = "" if is_done else f"{check.status}: " if first else check.status
@@ -143,7 +168,7 @@ def round_lines(round_: Round, *, is_verbose: bool = False) -> Iterator[ReportLi
     answer = _summary_of(round_) if first is None else f"{first.title}: {first.cause}"
     yield _line(0, verdict, round_.verdict, answer, "head")
     yield from _diagnoses_lines(round_.diagnoses, is_first_told=first is not None)
-    if first is not None:
+    if first is not None and round_.patients:
         yield _line(0, "", "")
         yield _line(0, _summary_of(round_), "head")
     examined = [(each.report, each) for each in round_.patients if each.report is not None]
@@ -151,7 +176,7 @@ def round_lines(round_: Round, *, is_verbose: bool = False) -> Iterator[ReportLi
         yield _line(0, "", "")
         yield from _answer_lines(report, f"{patient.name} ({_hosts_of(patient)})")
         if is_verbose:
-            yield from _checks_lines(report.checks)
+            yield from _checks_lines(report)
     skipped = [each for each in round_.patients if each.report is None]
     if skipped:
         yield _line(0, "", "")

@@ -46,7 +46,7 @@ async def examine(
     """Find out what is wrong with a server, whose fault it is, and what to do.
 
     Args:
-        target: A command as a list, or a URL; empty where ``server`` has neither.
+        target: A command as a list, or a URL; empty where ``server`` has neither, which is a diagnosis.
         env: For a command: variables that are set for it.
         cwd: For a command: its working directory.
         headers: For a URL: headers that are sent along.
@@ -75,7 +75,7 @@ async def examine(
         settings |= {"env": env or {}, "cwd": cwd, "home": home or Path.home()}
     examination = _examination_for(target, server, watch, settings)
     try:
-        if server is None or check_config(examination.sheet, server):
+        if (server is None or check_config(examination.sheet, server)) and target:
             await _run_within(limits, examination)
     except asyncio.CancelledError:
         if on_cancelled is not None:
@@ -112,6 +112,8 @@ async def _run_within(limits: Limits, examination: Any) -> None:
         async with asyncio.timeout(limits.total_s + limits.watch_s):
             await examination.run()
     except TimeoutError:
+        if not sheet.is_broken and isinstance(examination, LocalExamination):
+            examination.tell_unfinished()
         if not sheet.is_broken:
             total_s = limits.total_s
             sheet.diagnose("TIME-1", f"it was not done within {total_s:g} s; what was not reached is marked")

@@ -9,9 +9,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from msgspec.structs import replace
+
+from mesero.audit.findings import Blame
 from mesero.doctor.checks.calls import check_calls
 from mesero.doctor.checks.deep import check_more
-from mesero.doctor.checks.launch import check_command, check_environment
+from mesero.doctor.checks.launch import check_command, check_environment, diagnose_missing
 from mesero.doctor.checks.protocol import check_errors, check_lists
 from mesero.doctor.checks.rules import check_rules
 from mesero.doctor.checks.shutdown import check_shutdown
@@ -23,11 +26,22 @@ from mesero.doctor.rawstream import FRAMED_HELLO, PLAIN_HELLO, find_answer
 from mesero.doctor.recording import Recording
 from mesero.doctor.report import Diagnosis
 from mesero.doctor.sheet import Sheet
-from mesero.doctor.stderr import find_last_words, find_question
+from mesero.doctor.stderr import (
+    LastWords,
+    find_address,
+    find_last_words,
+    find_missing_program,
+    find_question,
+    find_telling,
+    plain_words,
+    variables_in,
+)
+from mesero.doctor.texts import TEXTS
 from mesero.doctor.visit import Visit
 from mesero.errors import CallTimeoutError, DisconnectedError, MeseroError
 from mesero.jsonrpc import MAX_MESSAGE_BYTES
-from mesero.trace.format import NoteLine, SpawnLine, StderrLine, TextLine
+from mesero.trace.format import MessageLine, NoteLine, SpawnLine, StderrLine, TextLine
+from mesero.transports.process import inherited_environment
 
 __all__ = ["LOCAL_CHECKS", "LocalExamination"]
 
@@ -40,6 +54,10 @@ LOCAL_CHECKS: Final = (
 _INSTALLERS: Final = re.compile(r"\b(?:npm|npx|uv|uvx|pip|pnpm|yarn|bun|docker|podman|cargo|go)\b")
 _SHOWN: Final = 3
 _FEW_BYTES: Final = 16
+_AROUND: Final = 20
+_ENOUGH: Final = 200
+"""Lines of a recording that show what floods it."""
+_BEFORE: Final = 8
 
 
 class LocalExamination:
@@ -138,6 +156,15 @@ class LocalExamination:
 
     # -- not connected ---------------------------------------------------------------------------------------
 
+    def tell_unfinished(self) -> None:
+        """Why there was no connection before the time was over, as far as its beginning shows."""
+        if self.visit is None or self.visit.is_connected:
+            return
+        seen = self._recording.lines[:_ENOUGH]
+        if any(isinstance(line, TextLine) and line.dir == "s2c" for line in seen):
+            for fault in judge(seen, is_connected=False, file=self._recording.file).faults[:1]:
+                self.sheet.add(fault)
+
     async def _find_cause(self, visit: Visit) -> None:
         """Why there is no connection: one answer, from the most telling evidence."""
         error = visit.error
@@ -155,7 +182,7 @@ class LocalExamination:
         ):
             return
         elif judgement.causes and not self._is_telling_less(judgement.causes, judgement.faults, error):
-            sheet.add(judgement.causes[0])
+            sheet.add(self._with_words(judgement.causes[0], error))
         elif judgement.faults:
             sheet.add(judgement.faults[0])
         elif isinstance(error, DisconnectedError) and error.exit_code is not None:
@@ -171,9 +198,30 @@ class LocalExamination:
         """Whether the cause only says that nothing came, and a broken rule says what came instead."""
         return bool(faults) and causes[0].code == "START-4" and error is not None
 
+    def _with_words(self, found: Diagnosis, error: MeseroError | None) -> Diagnosis:
+        """A diagnosis of silence, with what a silent server said for people."""
+        words = [line for line in self._words() if line.strip()]
+        if not words or not isinstance(error, CallTimeoutError):
+            return found
+        telling = find_telling(words)
+        said = telling.line if telling is not None else words[-1].strip()
+        cause = f"{found.cause}; on stderr it said: {said[:300]}"
+        if telling is None:
+            return replace(found, cause=cause, evidence=(*found.evidence, *words[-_SHOWN:]))
+        at = telling.at
+        evidence = (*found.evidence, *_around(words, at))
+        fix = f"See to what it says on stderr. If that is harmless: {found.fix}"
+        return replace(found, cause=cause, blame="unknown", fix=fix, evidence=evidence)
+
     def _find_in_stdout(self) -> bool:
         """Whether what stands on stdout in place of messages says why none is understood."""
+        said: set[str] = set()
         for line in self._recording.lines:
+            if isinstance(line, MessageLine):
+                if line.dir == "s2c" and line.raw in said:
+                    self.sheet.diagnose("STREAM-5", f"our own message came back from it: {line.raw[:80]}")
+                    return True
+                said |= {line.raw} if line.dir == "c2s" else set()
             if isinstance(line, NoteLine) and "only its beginning is kept" in line.text:
                 size = MAX_MESSAGE_BYTES // 2**20
                 self.sheet.diagnose("STREAM-4", f"{size} MiB came without the end of a line")
@@ -197,7 +245,7 @@ class LocalExamination:
                 and isinstance(line.raw, str)
                 and getattr(line, "dir", "s2c") == "s2c"
             ):
-                starts[-1].append(line.raw)
+                starts[-1].append(plain_words(line.raw))
         return next((words for words in reversed(starts) if words), [])
 
     def _find_asking(self, error: MeseroError | None, unfinished: str) -> bool:
@@ -215,24 +263,49 @@ class LocalExamination:
         if not isinstance(error, DisconnectedError) and "CLOSED-4" not in codes:
             return False
         words = self._words()
+        missing = find_missing_program(words)
+        if missing is not None:
+            path = inherited_environment(self._env).get("PATH", "")
+            name, said = missing
+            sets_path = "PATH" in self._env
+            diagnose_missing(self.sheet, name, path=path, sets_path=sets_path, home=self._home, said=said)
+            return True
         found = find_last_words(words)
         # A server that misses a setting, or says nothing that is understood, may have got one unexpanded.
         if (found is None or found.code == "EXIT-2") and self.sheet.has("LAUNCH-6"):
             self.sheet.escalate("LAUNCH-6")
             return True
+        found = found or find_telling(words)
         if found is None:
             return False
         ended = f"exited with code {error.exit_code}" if isinstance(error, DisconnectedError) else "ended"
-        self.sheet.diagnose(
-            found.code,
-            f"the server {ended} before it answered, and said: {found.line[:300]}{_holder_in(words)}",
-            # What was quoted already need not stand there again.
-            evidence=words[-20:] if len(words) > 1 else (),
-        )
+        cause = f"the server {ended} before it answered, and said: {found.line[:300]}{_holder_in(words)}"
+        # What was quoted already need not stand there again.
+        evidence = tuple(_around(words, found.at)) if len(words) > 1 else ()
+        if found.code in TEXTS:
+            fix = _fix_for(found, words)
+            # What can be mended where it runs is not the fault of who wrote it.
+            blame: Blame | None = "client" if fix else None
+            self.sheet.diagnose(found.code, cause, fix=fix, blame=blame, evidence=evidence)
+        else:
+            # Nobody knows yet whether it is the server's fault, or what it was given.
+            self.sheet.add(replace(diagnosis_from(found.code, cause), blame="unknown", evidence=evidence))
         return True
 
     async def _find_silence(self, visit: Visit, codes: set[str]) -> bool:
         """Why a process that runs does not answer."""
+        address = find_address(self._words())
+        if address is not None:
+            is_url = address.startswith("http")
+            self.sheet.diagnose(
+                "LAUNCH-11",
+                f"it runs, answers nothing on stdout, and says that it listens at {address}",
+                fix=f'Start it in its mode for stdio (often --stdio), or write "url": "{address}" instead of '
+                "a command, and start it yourself."
+                if is_url
+                else "",
+            )
+            return True
         busy = [each for each in visit.kin if _INSTALLERS.search(each.command)]
         limit_s = self._limits.connect_s
         if busy and "START-1" not in codes:
@@ -268,6 +341,26 @@ class LocalExamination:
             wait_s=self._limits.probe_s,
             is_closing=is_closing,
         )
+
+
+def _around(words: Sequence[str], at: int) -> Sequence[str]:
+    """The lines that are shown with the one that is quoted: most of what comes after it, some before."""
+    first = max(0, min(at - _BEFORE, len(words) - _AROUND))
+    return words[first : first + _AROUND]
+
+
+def _fix_for(found: LastWords, words: Sequence[str]) -> str:
+    """What to write where a setting is missing and named; "" for the standing text."""
+    if found.code == "EXIT-5" and "docker" in found.line.lower():
+        return "Start Docker: Docker Desktop, or `systemctl start docker`."
+    names = variables_in(found, words)[:_SHOWN] if found.code == "EXIT-2" else []
+    if not names:
+        return ""
+    written = ", ".join(f'"{name}": "…"' for name in names)
+    return (
+        f'"env": {{{written}}} in the configuration (here: --env {names[0]}=…): hosts do not pass on the '
+        "variables of your shell."
+    )
 
 
 def _holder_in(words: Sequence[str]) -> str:

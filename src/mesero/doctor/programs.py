@@ -14,6 +14,8 @@ import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from mesero.host.values import is_placeholder
+from mesero.host.variables import references_in
 from mesero.trace.sensitive import is_secret_name, secret_spans
 
 __all__ = [
@@ -121,8 +123,16 @@ def secrets_in(variables: Mapping[str, str]) -> list[str]:
     for name, value in variables.items():
         if name.upper() in _OPEN or len(value) < _MIN_SECRET or UNEXPANDED.search(value):
             continue
+        if is_placeholder(value) or _is_reference(value):
+            continue
         found += [value, *(word for word in value.split()[1:] if len(word) >= _MIN_SECRET)]
     return found
+
+
+def _is_reference(value: str) -> bool:
+    """Whether a value, or the token of a header, is but a variable that nobody filled in, however written."""
+    token = value.removeprefix("Bearer ")
+    return any((each.start, each.end) == (0, len(token)) for each in references_in(token))
 
 
 def secrets_in_words(words: Sequence[str]) -> list[str]:

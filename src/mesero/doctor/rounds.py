@@ -95,7 +95,7 @@ def _is_same(one: ConfiguredServer, other: ConfiguredServer) -> bool:
 
 def _reason_against(server: ConfiguredServer) -> str:
     if server.entry.kind == "builtin":
-        return "it comes with the host"
+        return "it comes with the host, or with an extension of it"
     if server.entry.is_disabled:
         return "it is switched off"
     if server.inputs:

@@ -188,7 +188,10 @@ class Visit:
     def tell(self, check: OpenCheck) -> None:
         """Say in a check what became of the connection."""
         if self.error is not None:
-            check.fail(str(self.error))
+            first, *more = str(self.error).splitlines() or [""]
+            check.fail(first)
+            for line in filter(str.strip, more):
+                check.say(line.strip())
             return
         facts = self.facts
         name = " ".join(part for part in (facts.name, facts.version) if part) or "a server without a name"

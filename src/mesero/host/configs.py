@@ -219,18 +219,15 @@ def _check_keys(
         meant = _SPELLINGS.get(member.key.lower().replace("_", "").replace("-", ""))
         if meant is None or member.key == at[0] or member.key in _used_otherwise(rules):
             continue
-        inner = member.node.value
-        looks_so = isinstance(inner, dict) and any(_looks_like_server(one) for one in inner.values())
-        if not looks_so:
+        inner = _servers_below(member.node.value)
+        if not inner:
             continue
         whose = f", which is the word of {SERVER_KEYS[member.key]}" if member.key in SERVER_KEYS else ""
         report.add(
             "wrong-key",
             member.start,
             f"{rules.title} reads no {member.key!r}{whose}: {_count(len(inner))} not loaded",
-            f"Rename it to {at[0]!r}"
-            if len(at) == 1
-            else f"Move it into {'.'.join(at[:-1])!r}, as {at[-1]!r}",
+            _fix_of_key(at, is_found=is_found, is_deep=inner is not member.node.value),
         )
         is_found = True
     if is_found or not root.members:
@@ -251,6 +248,23 @@ def _check_keys(
             f"Write {_skeleton(at)}",
             severity="warning",
         )
+
+
+def _servers_below(value: Any) -> dict[str, Any]:
+    """The servers in an object, or in a member of it that has the name of servers; else nothing."""
+    if not isinstance(value, dict):
+        return {}
+    if any(_looks_like_server(one) for one in value.values()):
+        return value
+    return next((found for key in SERVER_KEYS if (found := _servers_below(value.get(key)))), {})
+
+
+def _fix_of_key(at: Sequence[str], *, is_found: bool, is_deep: bool) -> str:
+    if len(at) > 1:
+        return f"Move it into {'.'.join(at[:-1])!r}, as {at[-1]!r}"
+    if is_found or is_deep:
+        return f"Move its servers into {at[0]!r}"
+    return f"Rename it to {at[0]!r}"
 
 
 def _count(number: int) -> str:
@@ -305,12 +319,33 @@ def _counted(report: Report, node: Node | None) -> list[Member]:
 def _read_server(
     report: Report, rules: HostRules, member: Member, environment: Mapping[str, str] | None
 ) -> ServerEntry:
-    check_name(report, member, rules)
-    check_shape(report, member, rules)
-    check_values(report, member, rules, environment)
+    is_nested = member.key in SERVER_KEYS and "command" not in _members_of(member.node.value)
+    if is_nested and _servers_below(member.node.value):
+        report.add(
+            "nested-servers",
+            member.start,
+            f"{member.key!r} stands among the servers, and has servers in it: they are not loaded",
+            f"Move what is in this {member.key!r} one level up, and take it out",
+            server=member.key,
+        )
+    else:
+        check_name(report, member, rules)
+        check_shape(report, member, rules)
+        check_values(report, member, rules, environment)
     place = report.document.place(member.start)
     source = report.source
     return entry_of(member, rules, scope=source.scope, file=source.file, line=place.line, column=place.column)
+
+
+def _members_of(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _used(entry: ServerEntry, before: ServerEntry) -> str:
+    """Which of two is the one that counts, told apart by the file, or by its line."""
+    if entry.file != before.file:
+        return f"the one from {entry.file}"
+    return f"the one for this folder, in line {entry.line} of the same file,"
 
 
 def check_across(files: Sequence[ConfigFile]) -> list[ConfigProblem]:
@@ -330,7 +365,7 @@ def check_across(files: Sequence[ConfigFile]) -> list[ConfigProblem]:
         problems.append(
             ConfigProblem(
                 code="duplicate-across-files",
-                message=f"{entry.name!r} is in two files of {title}; the one from {entry.file} is used",
+                message=f"{entry.name!r} is there twice for {title}: {_used(entry, before)} is used",
                 fix="Rename one of them, or take it out",
                 file=before.file,
                 line=before.line,

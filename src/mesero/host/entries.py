@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,6 +13,10 @@ from mesero.host.nodes import Member
 from mesero.host.variables import expanded
 
 __all__ = ["Launch", "ServerEntry", "entry_of", "launch_for"]
+
+_OF_PROJECT = re.compile(r"(?:(.*)[\\/])?\.[^\\/]+[\\/][^\\/]+")
+"""A file in a folder of the project's whose name begins with a dot."""
+_LAST = re.compile(r"[\\/]")
 
 
 class ServerEntry(msgspec.Struct, frozen=True, kw_only=True):
@@ -106,6 +111,12 @@ def _command_of(
 
 
 def _kind_of(value: Mapping[str, Any], rules: HostRules, command: str | None) -> Kind | None:
+    if (
+        rules.name == "zed"
+        and command is None
+        and ("settings" in value or value.get("source") == "extension")
+    ):
+        return "builtin"  # an extension of the editor's starts it, and only its settings stand here
     written = value.get("type", value.get("transport"))
     if isinstance(written, str) and written in rules.types:
         return rules.types[written]
@@ -133,6 +144,12 @@ def _texts(value: Any) -> dict[str, str]:
     return {str(key): str(item) for key, item in value.items() if isinstance(item, str | int | float)}
 
 
+def _folder_of(entry: ServerEntry, environment: Mapping[str, str]) -> str | None:
+    """The folder that the host is opened on: that of the project's file, else the one we are in."""
+    found = None if entry.scope == "user" else _OF_PROJECT.fullmatch(entry.file)
+    return (found and found[1]) or environment.get("PWD") or None
+
+
 def launch_for(entry: ServerEntry, environment: Mapping[str, str]) -> Launch:
     """What the entry's host does for it: variables followed by the rules of that host, and no others.
 
@@ -145,7 +162,10 @@ def launch_for(entry: ServerEntry, environment: Mapping[str, str]) -> Launch:
     def find(name: str) -> str | None:
         if name == "userHome":
             return environment.get("HOME") or environment.get("USERPROFILE")
-        return environment.get(name)
+        if name.startswith("workspaceFolder"):
+            folder = _folder_of(entry, environment)
+            return folder if folder is None or name == "workspaceFolder" else _LAST.split(folder)[-1]
+        return "/" if name in ("pathSeparator", "/") else environment.get(name)
 
     def follow(text: str, field: str) -> str:
         if rules.expands and field not in rules.expands:

@@ -72,11 +72,30 @@ class _Parser:
         root = self.value(0, () if along is None else along)
         self.skip()
         if self.at < len(self.text):
-            more = "} or ]" if self.text[self.at] in "}]" else "text"
-            self.fail(
-                f"there is {more} behind the end of the document", "Leave one closing bracket out there"
-            )
+            self.no_end(root)
         return root
+
+    def no_end(self, root: Node) -> NoReturn:
+        """There is more behind the value that should be all of it: what was meant?"""
+        mark = self.text[self.at]
+        if mark == ":" and isinstance(root.value, str):
+            self.fail(
+                "the braces around the whole file are missing", "Write { at its beginning, and } at its end"
+            )
+        if mark == "{" and isinstance(root.value, dict):
+            self.fail(
+                "a second object begins here, and a file is one object",
+                "Put the members of both into one { }, with a comma between them",
+            )
+        if self.text.startswith("```", self.at):
+            self.fail("a line of Markdown", "Take the lines with ``` out")
+        if mark == ",":
+            self.fail(
+                "the document is over here, and more follows", "Leave one closing bracket out before it"
+            )
+        if mark in "}]":
+            self.fail("there is } or ] behind the end of the document", "Leave one closing bracket out there")
+        self.fail("there is text behind the end of the document", "Take out what is there")
 
     def fail(self, what: str, fix: str, offset: int | None = None) -> NoReturn:
         raise TextError(what, place_of(self.text, self.at if offset is None else offset), fix)
@@ -125,6 +144,8 @@ class _Parser:
         return Node(value, start, self.at)
 
     def no_value(self, found: str) -> NoReturn:
+        if self.text.startswith("```", self.at):
+            self.fail("a line of Markdown", "Take the lines with ``` out")
         if not found:
             self.fail("the text ends where a value should be", "Write the value and what closes it")
         if found in _FOREIGN_WORDS:

@@ -17,19 +17,20 @@ SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
 """error: the host does not start the server, or reads nothing at all; warning: not what was meant."""
 
 CODES: Final[Mapping[str, str]] = {
-    "syntax": "The file is not of its format: the host reads nothing of it.",
+    "syntax": "The host cannot read the file: it is not of its format.",
     "comments": "There are comments in a file whose host reads strict JSON.",
     "trailing-comma": "There is a comma behind the last member, and the host reads strict JSON.",
     "bom": "The file begins with a byte order mark.",
     "not-an-object": "The file, or the member with the servers, is no object.",
     "wrong-key": "The servers stand under the name that another host reads.",
     "missing-key": "The servers stand at the top of the file, not under a name.",
+    "nested-servers": "The member with the servers stands inside of itself.",
     "no-servers": "There is nothing in the file where its host looks for servers.",
     "duplicate-member": "A name stands twice in one object: the host reads the last one.",
     "duplicate-in-file": "Two servers of a file have the same name: the host uses the last one.",
-    "duplicate-across-files": "Two files of a host have a server of the same name.",
+    "duplicate-across-files": "Two places of a host have a server of the same name.",
     "entry-not-object": "What stands under a server's name is no object.",
-    "wrong-member": "A member has the name that other hosts give it.",
+    "wrong-member": "A member has a name that this host does not read.",
     "unknown-member": "A member is probably a slip of the finger.",
     "remote-not-supported": "There is a URL in the file of a host that starts commands only.",
     "command-is-list": "The command is a list where the host wants a program and its arguments apart.",

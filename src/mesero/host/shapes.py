@@ -113,6 +113,8 @@ class _Shape:
         title = self.rules.title
         if meaning == "url" and not self.rules.has_remote:
             self.check_no_remote(member.start)
+        elif meaning == "args" and not self.rules.args and isinstance(self.value.get("command"), str):
+            return  # the command is no list, which is told with the whole of it
         elif meaning == "args" and not self.rules.args:
             self.add(
                 "wrong-member",
@@ -144,9 +146,11 @@ class _Shape:
             )
 
     def all_in_one(self) -> str:
-        command, args = self.value.get("command"), self.value.get("args")
-        words = [command] if isinstance(command, str) else command if isinstance(command, list) else ["…"]
-        more = args if isinstance(args, list) else []
+        command, args = self.value.get("command", "…"), self.value.get("args")
+        words = command if isinstance(command, list) else ["npx", "…"]
+        if isinstance(command, str):
+            words = _words_of(command)
+        more = args if isinstance(args, list) else _words_of(args) if isinstance(args, str) else []
         return f'"command": {json.dumps([*words, *more], ensure_ascii=False)}'
 
     def check_no_remote(self, at: int) -> None:
@@ -190,12 +194,11 @@ class _Shape:
 
     def check_list(self, node: Node) -> None:
         if not isinstance(node.value, list):
-            words = _words_of(node.value) if isinstance(node.value, str) else ["npx", "…"]
             self.add(
                 "command-not-list",
                 node.start,
                 f"{self.rules.command!r} is {_named(node.value)}; {self.rules.title} wants a list",
-                f'Write "{self.rules.command}": {json.dumps(words)}',
+                f"Write {self.all_in_one()}",
             )
             return
         if not node.value:

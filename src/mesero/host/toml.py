@@ -11,7 +11,7 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from mesero.host.nodes import Document, Member, Node, Place, Remark, TextError, spliced
 
@@ -63,6 +63,19 @@ def parse_toml(text: str) -> Document:
     return Document(text, _frozen(walk.root, values), remarks)
 
 
+_IN_SINGLE: Final = "Write the text in single quotes, where a backslash is itself: 'C:\\…'"
+_FIXES: Final = (
+    ("hex value", _IN_SINGLE),
+    ("unescaped '\\'", _IN_SINGLE),
+    ("invalid value", 'Write text in quotes: "…"'),
+    ("illegal character '\\n'", 'Write the missing " at the end of the line before'),
+    ("unclosed array", "Write a comma between its items, and ] behind the last one"),
+    ("expected ']'", "Write the missing ]"),
+    ("expected '='", "Write = behind the name"),
+)
+"""What to do, by what the library says; the first that is in it."""
+
+
 def _text_error(text: str, error: Exception) -> TextError:
     if isinstance(error, RecursionError):
         return TextError("too many levels of nesting", Place(1, 1), "Write it flatter")
@@ -71,8 +84,18 @@ def _text_error(text: str, error: Exception) -> TextError:
     lines = text.split("\n")
     line, column = re.findall(r"\d+", where) or (len(lines), len(lines[-1]) + 1)
     place = Place(int(line), int(column))
+    twice = re.match(r"Cannot declare \((.*?),?\) twice", what)
+    if twice is not None:
+        header = ".".join(re.findall(r"['\"]([^'\"]*)['\"]", twice[1]))
+        return TextError(
+            f"[{header}] is declared a second time", place, "Leave one of the two out, or rename it"
+        )
+    if text.lstrip().startswith("{"):
+        return TextError(
+            "the file is JSON, not TOML", place, 'Write [mcp_servers.NAME], and below it command = "…"'
+        )
     what = what[:1].lower() + what[1:]
-    fix = 'Write text in quotes: "…"' if what == "invalid value" else "Correct it there"
+    fix = next((fix for sign, fix in _FIXES if sign in what), "Correct it there")
     return TextError(what, place, fix)
 
 

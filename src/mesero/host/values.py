@@ -13,7 +13,7 @@ from mesero.host.problems import Report, Severity
 from mesero.host.variables import EXAMPLES, Form, Reference, references_in
 from mesero.trace.sensitive import is_secret_header, is_secret_name, secret_spans
 
-__all__ = ["check_name", "check_values"]
+__all__ = ["check_name", "check_values", "is_placeholder"]
 
 _TOOL_NAME_CHARACTERS: Final = 64
 """What the interfaces of models let a tool's name have."""
@@ -21,10 +21,15 @@ _FEWEST_LEFT: Final = 24
 """With less than this for the tool's own name, names of real servers no longer fit."""
 _TOOL_CHARACTERS = re.compile(r"[A-Za-z0-9_-]+")
 _PLACEHOLDER = re.compile(
-    r"<[A-Za-z][\w -]*>|\[?(?:your|my)[-_ ]?[\w -]*(?:key|token|secret|password|id)[\w -]*\]?|x{4,}|\.\.\."
-    r"|changeme|(?:insert|replace|put|paste)[-_ ]\w[\w -]*|/(?:absolute/)?path/to/.*",
+    r"<[A-Za-z][\w -]*>|\[?your[-_ ]?[\w -]*(?:key|token|secret|password|id)[\w -]*\]?|x{4,}|\.\.\."
+    r"|\[?my[-_ ]?[a-z_ -]*(?:key|token|secret|password|id)[a-z_ -]*\]?|changeme"
+    r"|(?:insert|replace|put|paste)[-_ ]\w[\w -]*|/(?:absolute/)?path/to/.*",
     re.IGNORECASE,
 )
+_PLAIN_PLACEHOLDER = re.compile(
+    r"<[\w -]*>|\[?your[-_ ][\w -]*\]?|x+|changeme|[a-z]+[-_ ]your[-_ ].*", re.IGNORECASE
+)
+"""Of those the ones that nobody has for a password."""
 _LOCAL: Final = frozenset({"localhost", "127.0.0.1", "::1", "host.docker.internal"})
 
 
@@ -48,6 +53,16 @@ def _texts_in(node: Node, rules: HostRules) -> Iterator[_Text]:
             for below in inner.members:
                 if isinstance(below.node.value, str):
                     yield _Text(field, below.key, below.node)
+
+
+def is_placeholder(text: str) -> bool:
+    """Whether a text is an example's, beyond doubt, so that it may be shown where the value is a secret."""
+    value = _bare(text)
+    return bool(_PLACEHOLDER.fullmatch(value) and _PLAIN_PLACEHOLDER.fullmatch(value))
+
+
+def _bare(text: str) -> str:
+    return text.removeprefix("Bearer ").strip()
 
 
 def check_values(
@@ -85,7 +100,7 @@ def _check_reference(
 ) -> None:
     written = text.node.value[reference.start : reference.end]
     is_followed = reference.form in rules.forms and (not rules.expands or text.field in rules.expands)
-    place = f"in {text.name!r}" if text.name == text.field else f"in {text.name!r} of {text.field!r}"
+    place = f"in {_place_of(text)}"
     if not is_followed:
         if _is_for_a_shell(rules, text, reference):
             return
@@ -108,6 +123,10 @@ def _check_reference(
             severity="warning",
             server=server,
         )
+
+
+def _place_of(text: _Text) -> str:
+    return f"{text.name!r} of {text.field!r}" if text.name != text.field else repr(text.field)
 
 
 def _is_unset(reference: Reference, environment: Mapping[str, str] | None) -> bool:
@@ -158,12 +177,14 @@ def _check_input(report: Report, server: str, text: _Text, name: str) -> None:
 
 
 def _check_placeholder(report: Report, server: str, text: _Text) -> None:
-    value = text.node.value.removeprefix("Bearer ").strip()
+    value = _bare(text.node.value)
     if _PLACEHOLDER.fullmatch(value):
+        is_shown = is_placeholder(value) or text.name == text.field
+        shown = repr(value) if is_shown else f"a text of {len(value)} characters"
         report.add(
             "placeholder",
             text.node.start,
-            f"{server!r}: {value!r} is what an example had there",
+            f"{server!r}: {_place_of(text)} is {shown}, which is what an example had there",
             "Write the real value",
             severity="warning",
             server=server,
@@ -184,11 +205,7 @@ def _check_tilde(report: Report, server: str, rules: HostRules, text: _Text) -> 
 
 def _check_secret(report: Report, server: str, rules: HostRules, text: _Text) -> None:
     value: str = text.node.value
-    if (
-        references_in(value)
-        or _PLACEHOLDER.fullmatch(value.removeprefix("Bearer ").strip())
-        or len(value) < 4
-    ):
+    if references_in(value) or _PLACEHOLDER.fullmatch(_bare(value)) or len(value) < 4:
         return
     is_named = (text.field == rules.env and is_secret_name(text.name)) or (
         text.field == rules.headers and is_secret_header(text.name, is_request=False)
@@ -197,7 +214,7 @@ def _check_secret(report: Report, server: str, rules: HostRules, text: _Text) ->
         return
     is_shared = report.source.scope == "project"
     severity: Severity = "warning" if is_shared else "info"
-    where = f"{text.name!r} of {text.field!r}" if text.name != text.field else repr(text.field)
+    where = _place_of(text)
     whom = ", in a file that others get with the project" if is_shared else ""
     report.add(
         "secret-in-clear",

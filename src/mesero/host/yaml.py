@@ -20,6 +20,18 @@ _MAX_NODES: Final = 200_000
 _MAX_DEPTH: Final = 64
 # Line ends to YAML, or characters that it does not take.
 _UNSAFE = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
+_FIXES: Final = (
+    ("'\\t'", "Indent with spaces"),
+    ("cannot start any token", "Put the whole text in quotes: '…'"),
+    ("undefined alias", "Put the whole text in quotes: '…'"),
+    ("mapping values are not allowed", "Put a text with a colon in quotes, and indent members alike"),
+    ("expected <block end>", "Indent it as its neighbours are"),
+    ("escape", "Write the text in single quotes, where a backslash is itself"),
+    ("expected ',' or ']'", "Write the missing comma or ]"),
+    ("expected ',' or '}'", "Write the missing comma or }"),
+    ("scanning a quoted scalar", "Write the missing quote"),
+)
+"""What to do, by what the library says; the first that is in it."""
 _PLAIN = re.compile(r"[A-Za-z_][\w./@-]*")
 _WORDS_THAT_ARE_NO_TEXT = frozenset({"true", "false", "yes", "no", "on", "off", "null", "y", "n"})
 
@@ -57,7 +69,7 @@ def parse_yaml(text: str) -> Document:
 def _text_error(error: Any) -> TextError:
     mark = error.problem_mark or error.context_mark
     what = ", ".join(part for part in (error.problem, error.context) if part)
-    fix = "Indent with spaces" if "'\\t'" in what else "Correct it there"
+    fix = next((fix for sign, fix in _FIXES if sign in what), "Correct it there")
     return TextError(what, Place(mark.line + 1, mark.column + 1), fix)
 
 

@@ -291,3 +291,37 @@ def test_an_option_that_means_nothing_here_is_refused(option):
 
     assert done.returncode == 2
     assert "No such option" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "fix"),
+    [
+        (["sh", "-y", "notes"], "mesero doctor -- sh -y notes"),
+        (["sh -c notes"], "mesero doctor -- sh -c notes"),
+        (["localhost:3000/mcp"], "mesero doctor http://localhost:3000/mcp"),
+        (["127.0.0.1:3000"], "mesero doctor http://127.0.0.1:3000"),
+    ],
+)
+def test_what_is_nearly_a_target_is_answered_with_the_whole_line(words, fix):
+    done = run(*words)
+
+    assert fix in done.stderr
+    assert done.returncode == 2
+
+
+def test_a_name_that_may_be_in_a_file_that_nobody_can_read_is_answered_with_the_file(tmp_path):
+    file = tmp_path / ".cursor/mcp.json"
+    file.parent.mkdir()
+    file.write_text('{"mcpServers": {"notes": {"command": "npx" "args": []}}}')
+
+    done = subprocess.run(
+        [sys.executable, "-m", "mesero", "doctor", "notes"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        env={**os.environ, "HOME": str(tmp_path), "XDG_CONFIG_HOME": ""},
+    )
+
+    assert f"mesero doctor {file}" in done.stderr
+    assert done.returncode == 2

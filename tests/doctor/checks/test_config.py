@@ -3,6 +3,7 @@ import json
 import pytest
 
 from mesero.doctor.checks.config import check_config, diagnosis_of, settle_config, severity_of
+from mesero.doctor.programs import secrets_in
 from mesero.doctor.sheet import Sheet
 from mesero.host.configs import read_config
 from mesero.host.configured import configured_servers
@@ -50,6 +51,30 @@ def test_what_is_wrong_with_an_entry_is_told(entry, expected):
 
     assert told(sheet) == expected
     assert sheet.checks[0].status != "ok" or not expected
+
+
+@pytest.mark.parametrize("code", sorted(CODES))
+def test_the_title_says_what_kind_of_mistake_it_is(code):
+    problem = ConfigProblem(
+        code=code, message="m", fix="f", file="/u/f", line=1, column=1, severity="warning", server="n"
+    )
+
+    title = diagnosis_of(problem).title
+
+    assert title
+    assert title[-1] not in ".:"
+    assert ": " not in title
+
+
+def test_the_text_of_an_example_is_shown_although_it_stands_for_a_secret():
+    entry = {"command": "npx", "env": {"GITHUB_TOKEN": "<YOUR_TOKEN>"}}
+    server = server_from(entry)
+    sheet = Sheet(["config"], secrets=secrets_in(server.launch.env))
+
+    check_config(sheet, server)
+
+    assert "'GITHUB_TOKEN' of 'env' is '<YOUR_TOKEN>'" in sheet.diagnoses[0].cause
+    assert sheet.diagnoses[0].title == "The text of an example was not replaced"
 
 
 def test_a_file_that_the_host_cannot_read_breaks_a_server_that_is_in_order():

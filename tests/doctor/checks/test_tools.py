@@ -71,7 +71,7 @@ def test_many_of_a_kind_are_not_all_shown():
     sheet = judged(*(tool(f"a.{number}") for number in range(30)))
 
     named = next(each for each in sheet.diagnoses if each.code == "MODEL-2")
-    assert "and 20 more" in named.evidence
+    assert "and 25 more" in named.evidence
     assert len(sheet.checks[0].evidence) < 30
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
+import shutil
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -40,6 +42,9 @@ EXAMPLES = """\
   mesero doctor --json --trace visit.jsonl -- python server.py
 """
 
+_BARE_URL = re.compile(
+    r"(?:localhost|(?:\d{1,3}\.){3}\d{1,3}|[\w-]+(?:\.[\w-]+)+):\d{1,5}(?:/\S*)?|localhost(?:/\S*)?"
+)
 _CONFIG_ENDINGS = (".json", ".jsonc", ".toml", ".yaml", ".yml")
 
 
@@ -100,10 +105,27 @@ def command(  # noqa: PLR0917 - the parser passes them by name
         _check_round_options(connection, call)
         code = _examine_many(connection, file or connection.options.config, host, is_agreed=yes, **settings)
     else:
+        if words and not connection.has_command:
+            _check_words(words, has_y=yes)
         if host is not None or yes:
             raise UsageError("--host and --yes are for the servers of files", fix="Write HOST:NAME")
         code = _examine_one(connection, words, calls=calls_from(call), **settings)
     raise typer.Exit(code)
+
+
+def _check_words(words: Sequence[str], *, has_y: bool) -> None:
+    """A command line without ``--`` before it, and a URL without its beginning, are no targets.
+
+    Raises:
+        UsageError: it is one of them.
+    """
+    first, *more = words[0].split(maxsplit=1) or [""]
+    rest = [*(["-y"] if has_y and not more else []), *more, *words[1:]]
+    if rest and shutil.which(first):
+        line = " ".join([first, *rest])
+        raise UsageError(f"{words[0]!r} is a command", fix=f"mesero doctor -- {line}")
+    if _BARE_URL.fullmatch(words[0]):
+        raise UsageError(f"{words[0]!r} is no whole URL", fix=f"mesero doctor http://{words[0]}")
 
 
 def _config_file_in(words: Sequence[str], *, has_command: bool) -> str | None:
@@ -123,7 +145,11 @@ def _examine_one(connection: Connection, words: list[str], **settings: Any) -> i
     options, output = connection.options, connection.output
     if words and words[0].endswith(".jsonl"):
         raise UsageError("a recording has been made already", fix=f"mesero audit {words[0]}")
-    found, rest = connection.take_target(words)
+    try:
+        found, rest = connection.take_target(words)
+    except UsageError:
+        _check_files(options.config)
+        raise
     if rest:
         raise UsageError(f"{rest[0]!r} is one word too many")
     value, env, headers = found.value, connection.env(), connection.headers()
@@ -155,6 +181,20 @@ def _examine_one(connection: Connection, words: list[str], **settings: Any) -> i
         return INTERRUPTED
     _give(output, report)
     return exit_code_of(report)
+
+
+def _check_files(config: str | None) -> None:
+    """What is no target may be a server of a file that nobody can read.
+
+    Raises:
+        UsageError: there is such a file.
+    """
+    files, _ = read_configured(this_machine(), Path.cwd(), config=config)
+    lost = next((file.source.file for file in files if not file.is_readable), None)
+    if lost is not None:
+        raise UsageError(
+            "no server of that name is known, and a file cannot be read", fix=f"mesero doctor {lost}"
+        )
 
 
 def _check_inputs(server: ConfiguredServer, values: Mapping[str, str]) -> None:
@@ -248,7 +288,8 @@ def _examine_many(
     files, across = read_configured(machine, Path.cwd(), config=config, host=host)
     servers = configured_servers(files, across, machine.environment)
     if not servers and not any(file.problems for file in files):
-        where = config or (HOSTS[host].title if host else "the files of the installed hosts")
+        read = list(dict.fromkeys(file.source.file for file in files))
+        where = config or " or ".join(read[:3]) or (HOSTS[host].title if host else "the files of the hosts")
         raise UsageError(
             f"no server is configured in {where}", fix="mesero config path --all lists the places"
         )

@@ -17,7 +17,7 @@ from mesero.doctor.sheet import OpenCheck, Sheet
 from mesero.doctor.texts import TEXTS
 from mesero.host.configured import ConfiguredServer
 from mesero.host.hosts import HOSTS
-from mesero.host.problems import ConfigProblem
+from mesero.host.problems import CODES, ConfigProblem
 from mesero.transports.process import inherited_environment
 
 __all__ = ["check_config", "diagnosis_of", "settle_config", "severity_of"]
@@ -41,7 +41,6 @@ _EXPLAINS: Final = {
 }
 """A mistake in the file → what follows from it."""
 _BLAME: Final[Blame] = "client"
-_TITLE: Final = "A mistake in the configuration file"
 
 
 def severity_of(problem: ConfigProblem) -> Severity:
@@ -60,11 +59,16 @@ def diagnosis_of(problem: ConfigProblem) -> Diagnosis:
         code=code,
         severity=severity_of(problem),
         phase="launch",
-        title=TEXTS[code].title if code in TEXTS else _TITLE,
+        title=TEXTS[code].title if code in TEXTS else _title_for(code),
         cause=f"{problem.file}, line {problem.line}, column {problem.column}: {problem.message}",
         blame=_BLAME,
         fix=problem.fix,
     )
+
+
+def _title_for(code: str) -> str:
+    """What kind of mistake it is; what follows from it depends on the host, and is in the cause."""
+    return CODES[code].partition(":")[0].rstrip(".")
 
 
 def check_config(sheet: Sheet, server: ConfiguredServer) -> bool:
@@ -86,9 +90,20 @@ def check_config(sheet: Sheet, server: ConfiguredServer) -> bool:
             text = f"{problem.line}:{problem.column} {problem.severity} {problem.code}: {problem.message}"
             (check.fail if severity_of(problem) == "broken" else check.warn)(text)
             sheet.add(diagnosis_of(problem))
+        _check_target(sheet, check, server)
         _check_path(sheet, check, server)
     # What a garbled entry happens to start is not what was meant, and says nothing.
     return not any(one.server is not None and severity_of(one) == "broken" for one in server.problems)
+
+
+def _check_target(sheet: Sheet, check: OpenCheck, server: ConfiguredServer) -> None:
+    """There must be something to start or to connect to, whatever the file's own checks made of the entry."""
+    entry, launch = server.entry, server.launch
+    if launch.command or launch.url or sheet.is_broken:
+        return
+    text = f"{entry.name!r} in {entry.file}, line {entry.line}, has neither a command nor a URL"
+    check.fail(text)
+    sheet.diagnose("CONFIG-3", text)
 
 
 def _check_path(sheet: Sheet, check: OpenCheck, server: ConfiguredServer) -> None:

@@ -12,7 +12,7 @@ from typing import Final
 
 from mesero.doctor.addresses import split_url
 from mesero.doctor.checks.certificates import speaks_tls
-from mesero.doctor.checks.pages import find_login, find_title, find_wall, guards_host, quote
+from mesero.doctor.checks.pages import find_login, find_name, find_title, find_wall, guards_host, quote
 from mesero.doctor.checks.redirects import diagnose_redirect
 from mesero.doctor.fetching import POST_HEADERS, Fetched, Fetcher, discover_request
 from mesero.doctor.sheet import Sheet
@@ -100,7 +100,11 @@ async def _diagnose_answer(sheet: Sheet, fetcher: Fetcher, seen: Fetched) -> Non
     """What somebody answered that a client cannot use."""
     if guards_host(seen):
         host = split_url(seen.url).netloc
-        sheet.diagnose("HTTP-18", f"{seen}{quote(seen)}; the name that it was called by is {host}")
+        # Some say by which name they want to be called.
+        name = find_name(seen)
+        fix = f'"url": "{seen.url.replace(host, name, 1)}"' if name else ""
+        told = f"{seen}{quote(seen)}; the name that it was called by is {host}"
+        sheet.diagnose("HTTP-18", told, fix=fix, blame="client" if name else None)
         return
     may_be_beside = seen.status in (404, 405) or seen.kind == "text/html"
     if may_be_beside and await _diagnose_neighbour(sheet, fetcher, seen):

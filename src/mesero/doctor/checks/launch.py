@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
+import shlex
 import shutil
 from collections.abc import Mapping, Sequence
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
+from typing import Final
 
 from mesero.doctor.programs import (
     SOURCES_OF_PROGRAMS,
@@ -18,7 +22,22 @@ from mesero.doctor.programs import (
 from mesero.doctor.sheet import OpenCheck, Sheet
 from mesero.transports.process import inherited_environment
 
-__all__ = ["check_command", "check_environment"]
+__all__ = ["check_command", "check_environment", "diagnose_missing"]
+
+_INTERPRETERS: Final = {
+    **dict.fromkeys(("python", "python3", "py"), '"/path/to/server.py"'),
+    "node": '"/path/to/server.js"',
+    "npx": '"-y", "PACKAGE"',
+    **dict.fromkeys(("uvx", "bunx"), '"PACKAGE"'),
+    "uv": '"run", "/path/to/server.py"',
+    **dict.fromkeys(("bun", "deno"), '"run", "/path/to/server.ts"'),
+    **dict.fromkeys(("docker", "podman"), '"run", "-i", "--rm", "IMAGE"'),
+    **dict.fromkeys(("sh", "bash", "zsh"), '"-c", "COMMAND"'),
+    "java": '"-jar", "/path/to/server.jar"',
+    "dotnet": '"/path/to/server.dll"',
+}
+"""What starts other programs and is no server by itself, and what the arguments of one look like."""
+_OF_WINDOWS: Final = re.compile(r"[A-Za-z]:[\\/]|\\\\")
 
 
 def check_command(
@@ -49,11 +68,30 @@ def check_command(
         check.say(f"`{name}` is {Path(found).absolute()}")
         if os.path.realpath(found) != str(Path(found).absolute()):
             check.say(f"which is {os.path.realpath(found)}")
+        if len(command) == 1 and name.removesuffix(".exe") in _INTERPRETERS:
+            check.fail(f"`{name}` starts other programs, and none is named")
+            sheet.diagnose(
+                "LAUNCH-12",
+                f"`command` is {name!r}, and there are no arguments",
+                fix=f'"command": "{name}", "args": [{_INTERPRETERS[name.removesuffix(".exe")]}]',
+            )
+            return False
         if found.lower().endswith((".cmd", ".bat")):
             check.fail("it is a shim that only cmd can run")
             sheet.diagnose("LAUNCH-8", f"`{name}` is {found}", fix=_shim_fix(name))
             return False
     return True
+
+
+def _stem_of(path: str) -> str:
+    return PureWindowsPath(path).stem
+
+
+def _words_of(text: str) -> list[str]:
+    try:
+        return shlex.split(text)
+    except ValueError:
+        return text.split()
 
 
 def _shim_fix(name: str) -> str:
@@ -68,41 +106,74 @@ def _miss(
         check.fail(f"{place} is a file that may not be executed")
         sheet.diagnose("LAUNCH-3", f"{place} is not executable", fix=f"chmod +x {place}")
         return
+    if os.name != "nt" and _OF_WINDOWS.match(name):
+        check.fail(f"{name} is a path of Windows")
+        sheet.diagnose(
+            "LAUNCH-2",
+            f"{name} is a path of Windows, and this is another system",
+            fix=f'"command": {json.dumps(_stem_of(name))}, if that is installed here',
+        )
+        return
     first, _, rest = name.partition(" ")
-    if rest and not (place is not None and place.exists()):
+    # A path with blanks in it is one program, unless what stands before the first blank is one already.
+    if rest and (place is None or shutil.which(first, path=path) is not None):
         check.fail(f"there is no program called {name!r}")
-        args = ", ".join(f'"{word}"' for word in rest.split())
-        sheet.diagnose("LAUNCH-4", f"`command` is {name!r}", fix=f'"command": "{first}", "args": [{args}]')
+        args = json.dumps(_words_of(rest), ensure_ascii=False)
+        sheet.diagnose(
+            "LAUNCH-4", f"`command` is {name!r}", fix=f'"command": {json.dumps(first)}, "args": {args}'
+        )
         return
     if place is not None:
         check.fail(f"{place} does not exist")
         sheet.diagnose("LAUNCH-2", f"{place} does not exist")
         return
     check.fail(f"`{name}` is not on PATH={path}")
+    diagnose_missing(sheet, name, path=path, sets_path=sets_path, home=home)
+
+
+def diagnose_missing(
+    sheet: Sheet, name: str, *, path: str, sets_path: bool, home: Path, said: str = ""
+) -> None:
+    """Why a program is not found, and where it is.
+
+    Args:
+        sheet: Takes the diagnosis.
+        name: The program, without a folder.
+        path: The PATH on which it is not.
+        sets_path: Whether that is set for this server.
+        home: The user's home.
+        said: Who looked for it, where that is not the host: what it said.
+    """
+    before = f"{said}: " if said else ""
     shim = find_shim(name, path)
     elsewhere = find_elsewhere(name, home, path=os.environ.get("PATH"))
     if shim is not None:
-        sheet.diagnose("LAUNCH-8", f"PATH has only {shim}", fix=_shim_fix(name))
+        sheet.diagnose("LAUNCH-8", f"{before}PATH has only {shim}", fix=_shim_fix(name))
     elif sets_path and missing_folders(path) and elsewhere is not None:
         sheet.diagnose(
             "LAUNCH-7",
-            f"`env` sets PATH to {path!r}, where `{name}` is not; it is {elsewhere}",
+            f"{before}`env` sets PATH to {path!r}, where `{name}` is not; it is {elsewhere}",
             fix=f'"PATH": "{path}{os.pathsep}{Path(elsewhere).parent}", or no PATH in `env` at all',
         )
     elif elsewhere is not None:
         sheet.diagnose(
             "LAUNCH-1",
-            f"`{name}` is not on the PATH that servers are started with; it is {elsewhere}",
-            fix=f'"command": "{elsewhere}", or in `env` "PATH": "{Path(elsewhere).parent}{os.pathsep}{path}"',
+            f"{before}`{name}` is not on the PATH that servers are started with; it is {elsewhere}",
+            fix=_path_fix(elsewhere, path, is_command=not said),
             evidence=[f"PATH={path}"],
         )
     else:
         sheet.diagnose(
             "LAUNCH-2",
-            f"`{name}` is neither on PATH nor in the folders of the usual version managers",
+            f"{before}`{name}` is neither on PATH nor in the folders of the usual version managers",
             fix=_install_fix(name, path),
             evidence=[f"PATH={path}"],
         )
+
+
+def _path_fix(elsewhere: str, path: str, *, is_command: bool) -> str:
+    in_env = f'"PATH": "{Path(elsewhere).parent}{os.pathsep}{path}"'
+    return f'"command": "{elsewhere}", or in `env` {in_env}' if is_command else f'"env": {{{in_env}}}'
 
 
 def _install_fix(name: str, path: str) -> str:

@@ -8,9 +8,10 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from mesero.doctor.addresses import split_url
 from mesero.doctor.fetching import Fetched
 
-__all__ = ["find_login", "find_title", "find_wall", "guards_host", "quote"]
+__all__ = ["find_login", "find_name", "find_title", "find_wall", "guards_host", "quote"]
 
 _TITLE: Final = re.compile(rb"<title[^>]*>(.*?)</title>", re.DOTALL | re.IGNORECASE)
 _LOGIN_TITLE: Final = re.compile(
@@ -36,8 +37,12 @@ _WALL: Final = re.compile(
 )
 _WALL_HEADERS: Final = ("cf-mitigated", "x-datadome", "x-sucuri-block", "x-amzn-waf-action")
 _HOST_GUARD: Final = re.compile(
-    rb"(?:invalid|untrusted|disallowed|forbidden|bad) host|host (?:header )?(?:is )?not allowed",
+    rb"(?:invalid|untrusted|disallowed|forbidden|bad) host|host (?:header )?(?:is )?not allowed|"
+    rb"only (?:be )?(?:allowed|reached|accessed) (?:at|by|as|from|via) [\w.-]+:\d+",
     re.IGNORECASE,
+)
+_NAME: Final = re.compile(
+    r"only (?:be )?(?:allowed|reached|accessed) (?:at|by|as|via) ([\w.-]+:\d+)", re.IGNORECASE
 )
 _HTML: Final = ("text/html", "application/xhtml+xml")
 
@@ -77,6 +82,12 @@ def guards_host(seen: Fetched) -> bool:
     """Whether a server refuses the name that it was called by."""
     # 421 is told by the audit.
     return seen.status in (400, 403) and _HOST_GUARD.search(seen.body[:500]) is not None
+
+
+def find_name(seen: Fetched) -> str:
+    """The name and port by which a server that refuses another one says that it may be called; or ""."""
+    found = _NAME.search(seen.body[:500].decode("utf-8", "replace"))
+    return "" if found is None or found[1] == split_url(seen.url).netloc else found[1]
 
 
 def quote(seen: Fetched) -> str:

@@ -74,6 +74,12 @@ class _Reading:
         return page
 
 
+def _said_by(error: MeseroError) -> str:
+    """What an error says beside the place, which the report names already."""
+    code = getattr(error, "code", None)
+    return f"{error.what} ({code})" if isinstance(code, int) and str(code) not in error.what else error.what
+
+
 class _Passed:
     """What passes from now on, as it is recorded."""
 
@@ -120,8 +126,9 @@ async def check_lists(
             if isinstance(reading, MeseroError):
                 if noun == "templates" and getattr(reading, "code", None) == _UNKNOWN:
                     continue
-                check.fail(f"{noun}: {reading}")
-                failures.append(f"{noun}: {reading}")
+                text = f"{method} failed: {_said_by(reading)}"
+                check.fail(text)
+                failures.append(text)
                 continue
             check.say(f"{noun}: {len(reading.entries)}")
             _judge_pages(sheet, check, reading.pages, noun, key)
@@ -215,8 +222,9 @@ async def _read_again(
     _, _, method, field, _ = _KINDS[0]
     again = await _try_reading(visit, method, field, is_whole=False)
     if isinstance(again, MeseroError):
-        check.fail(f"tools, read a second time: {again}")
-        return [f"tools, read a second time: {again}"]
+        text = f"tools, read a second time: {_said_by(again)}"
+        check.fail(text)
+        return [text]
     found = _find_difference(before.pages[0], again.pages[0])
     if found is None:
         return []

@@ -139,5 +139,5 @@ def _tell_end(sheet: Sheet, check: OpenCheck, ending: Ending, *, is_hung: bool) 
     check.warn(seen)
     names = names_of(ending.kin)
     more = f"; it had started {names}" if names else ""
-    went_on = f"went on until signal {ending.signal} ended it"
+    went_on = f"went on for {ending.took_s:.1f} s, until signal {ending.signal} ended it"
     sheet.diagnose("SHUTDOWN-1", f"its stdin was closed, and it (pid {ending.pid}) {went_on}{more}")

@@ -15,7 +15,7 @@ from mesero.doctor.sheet import OpenCheck, Sheet
 
 __all__ = ["check_tools", "losses_of"]
 
-_SHOWN: Final = 10
+_SHOWN: Final = 5
 _MAX_QUOTED: Final = 200
 _LOSES: Final[dict[Consequence, tuple[str, str]]] = {
     "the whole request": ("refuses the whole request", "refuse the whole request"),

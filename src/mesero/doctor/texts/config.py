@@ -16,6 +16,12 @@ TEXTS: Final[dict[str, Text]] = {
         'Take "disabled": true (or "enabled": false) out of its entry.',
         "note",
     ),
+    "CONFIG-3": Text(
+        "The configuration names nothing to start or to connect to",
+        "launch",
+        "client",
+        "Write the program into its entry, or the URL.",
+    ),
     "CONFIG-2": Text(
         "The program may be on your shell's PATH only",
         "launch",

@@ -23,7 +23,7 @@ TEXTS: Final[dict[str, Text]] = {
         confidence="likely",
     ),
     "EXIT-3": Text(
-        "The server printed its usage and ended",
+        "The arguments are not those that the server wants",
         "launch",
         "client",
         "Correct the arguments: a subcommand or an option is missing or wrong.",
@@ -59,6 +59,14 @@ TEXTS: Final[dict[str, Text]] = {
         "launch",
         "client",
         "Add to the environment instead of replacing it: HOME and PATH belong in it.",
+        confidence="likely",
+    ),
+    "EXIT-10": Text(
+        "The server does not fit the version of a library that it uses",
+        "launch",
+        "server",
+        "Install a newer version of the server, or the version of the library that it was written for: of "
+        "the official SDK for Python often `mcp<2` (uvx --with 'mcp<2' SERVER, or pip install 'mcp<2').",
         confidence="likely",
     ),
     "EXIT-9": Text(

@@ -66,6 +66,19 @@ TEXTS: Final[dict[str, Text]] = {
         "an installation at their limit begin anew each time.",
         confidence="likely",
     ),
+    "LAUNCH-11": Text(
+        "The command serves HTTP, and the host speaks to its stdin",
+        "launch",
+        "client",
+        "Start it in its mode for stdio (often --stdio, or --transport stdio), or give the host its URL.",
+        confidence="likely",
+    ),
+    "LAUNCH-12": Text(
+        "The command starts nothing: it names an interpreter or a launcher, and no program for it",
+        "launch",
+        "client",
+        "Put the script or the package into `args`.",
+    ),
     "LAUNCH-10": Text(
         "The command waits for an answer that only a person can give",
         "launch",

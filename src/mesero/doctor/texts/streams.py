@@ -27,6 +27,13 @@ TEXTS: Final[dict[str, Text]] = {
         "server",
         "Write UTF-8. Some shells convert what passes through them: start the program itself.",
     ),
+    "STREAM-5": Text(
+        "The command repeats what it is told, and answers nothing",
+        "launch",
+        "client",
+        "Give it no terminal (docker run -i, not -it; ssh without -t); otherwise it is no MCP server.",
+        confidence="likely",
+    ),
     "STREAM-4": Text(
         "The server writes without ever ending a line",
         "launch",
