@@ -32,7 +32,7 @@ _AT_FAULT: Final = {
     "unknown": "not clear",
 }
 _VERDICTS: Final = {"ok": "OK", "degraded": "DEGRADED", "broken": "BROKEN", "unknown": "UNKNOWN"}
-_WORDS: Final = {"broken": "broken", "degraded": "degraded", "ok": "in order", "unknown": "interrupted"}
+_WORDS: Final = {"broken": "broken", "degraded": "degraded", "ok": "in order", "unknown": "not known"}
 _LONG: Final = 30
 """Characters of a text that is not in another by chance."""
 _CHECK_STYLES: Final[dict[str, Style]] = {"ok": "ok", "warning": "degraded", "failed": "broken"}
@@ -99,7 +99,7 @@ def _diagnoses_lines(diagnoses: Sequence[Diagnosis], *, is_first_told: bool) -> 
 
 
 def _answer_of(report: Report) -> str:
-    if report.verdict == "unknown":
+    if report.verdict == "unknown" and not report.diagnoses:
         return "the examination was interrupted; what was seen until then:"
     if report.verdict != "ok" and report.diagnoses:
         first = report.diagnoses[0]

@@ -34,7 +34,7 @@ Severity = Literal["broken", "degraded", "note"]
 """``broken``: nobody can use it like this; ``degraded``: some can, or some of it; ``note``: advice."""
 
 Verdict = Literal["ok", "degraded", "broken", "unknown"]
-"""``unknown``: the examination was interrupted before it found anything."""
+"""``unknown``: the examination ended, by an interrupt or its limit, before it found anything."""
 
 STATUSES: Final[tuple[Status, ...]] = ("ok", "warning", "failed", "not reached", "skipped")
 SEVERITIES: Final[tuple[Severity, ...]] = ("broken", "degraded", "note")
@@ -98,6 +98,8 @@ def verdict_for(diagnoses: tuple[Diagnosis, ...], *, is_connected: bool) -> Verd
         is_connected: Whether the server could be talked to.
     """
     severities = {each.severity for each in diagnoses}
+    if not is_connected and {each.code for each in diagnoses if each.severity != "note"} == {"TIME-1"}:
+        return "unknown"  # Our own limit says nothing about the server.
     if "broken" in severities or not is_connected:
         return "broken"
     return "degraded" if "degraded" in severities else "ok"
