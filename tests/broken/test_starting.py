@@ -87,3 +87,17 @@ async def test_a_server_that_a_pause_makes_deaf_is_named():
 
     assert report.diagnoses[0].code == "WATCH-3"
     assert "after 1.2 s without a message" in report.diagnoses[0].cause
+
+
+async def test_a_mistake_of_the_doctor_takes_nothing_of_what_it_saw(monkeypatch):
+    def fail(*_, **__):
+        raise RuntimeError("a mistake")
+
+    monkeypatch.setattr("mesero.doctor.local.check_tools", fail)
+
+    report = await examine(command_of("P00_old"), timeout_s=QUICK_S)
+
+    check(report, ["DOCTOR-1"])
+    assert report.diagnoses[0].cause == "RuntimeError: a mistake"
+    assert report.verdict == "degraded"
+    assert [each.status for each in report.checks[:5]] == ["ok"] * 5

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+import traceback
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -21,9 +22,13 @@ from mesero.doctor.recording import Recording
 from mesero.doctor.report import Report, verdict_for
 from mesero.doctor.sheet import Sheet, Watch
 from mesero.doctor.visit import Visit
+from mesero.errors import MeseroError, UsageError
 from mesero.host.configured import ConfiguredServer
+from mesero.types import Implementation
 
 __all__ = ["examine"]
+
+_FRAMES = 3
 
 
 async def examine(
@@ -63,7 +68,12 @@ async def examine(
         watch: Told of each check.
         on_cancelled: Called with what was seen until then when the examination is cancelled. Nothing that was
             started is left then, either.
+
+    Raises:
+        UsageError: there is neither a target nor a server.
     """
+    if server is None and not target:
+        raise UsageError("there is nothing to examine", fix="Give a command or a URL")
     start = time.monotonic()
     limits = Limits(timeout_s, watch_s, is_deep, may_call=is_deep or bool(calls))
     recording = Recording(trace)
@@ -108,13 +118,29 @@ def _examination_for(
 
 async def _run_within(limits: Limits, examination: Any) -> None:
     sheet: Sheet = examination.sheet
+    deadline = asyncio.timeout(limits.total_s + limits.watch_s)
     try:
-        async with asyncio.timeout(limits.total_s + limits.watch_s):
+        async with deadline:
             await examination.run()
-    except TimeoutError:
-        if not sheet.is_broken:
+    except Exception as error:  # noqa: BLE001 - what was seen until then must not be lost with it
+        if not deadline.expired():
+            _tell_failure(sheet, error)
+        elif not sheet.is_broken:
             total_s = limits.total_s
             sheet.diagnose("TIME-1", f"it was not done within {total_s:g} s; what was not reached is marked")
+
+
+def _tell_failure(sheet: Sheet, error: Exception) -> None:
+    """The examination itself failed: what was asked for cannot be done, or the doctor has a mistake."""
+    if isinstance(error, MeseroError):
+        sheet.diagnose("CONNECT-1", error.what, blame=error.blame, fix=error.fix)
+        return
+    frames = traceback.extract_tb(error.__traceback__)[-_FRAMES:]
+    sheet.diagnose(
+        "DOCTOR-1",
+        f"{type(error).__name__}: {error}",
+        evidence=[f"{Path(each.filename).name}, line {each.lineno}, in {each.name}" for each in frames],
+    )
 
 
 def _report_of(examination: Any, *, since: float) -> Report:
@@ -125,10 +151,18 @@ def _report_of(examination: Any, *, since: float) -> Report:
     return Report(
         target=sheet.hide(examination.shown),
         verdict=verdict_for(sheet.diagnoses, is_connected=is_connected),
-        server=facts.info if facts is not None else None,
+        server=_hidden_info(sheet, facts.info) if facts is not None else None,
         era=facts.era if facts is not None else None,
         revision=facts.revision if facts is not None else None,
         checks=sheet.checks,
         diagnoses=sheet.diagnoses,
         took_s=round(time.monotonic() - since, 3),
     )
+
+
+def _hidden_info(sheet: Sheet, info: Implementation | None) -> Implementation | None:
+    """What a server says of itself, where it may repeat what it was given."""
+    if info is None:
+        return None
+    texts = {name: value for name in info.__struct_fields__ if isinstance(value := getattr(info, name), str)}
+    return replace(info, **{name: sheet.hide(text) for name, text in texts.items()})
