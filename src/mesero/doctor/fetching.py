@@ -19,7 +19,7 @@ import msgspec
 from aiohttp.http_exceptions import ContentEncodingError
 from yarl import URL
 
-from mesero.doctor.addresses import Reach, may_lead_to, reach_of, split_url
+from mesero.doctor.addresses import Reach, host_of, may_lead_to, reach_of, split_url
 from mesero.doctor.rawstream import PLAIN_HELLO
 from mesero.eras import MODERN_REVISIONS
 from mesero.errors import UsageError
@@ -169,7 +169,7 @@ class Fetcher:
         if (parts.scheme, parts.netloc) == (own.scheme, own.netloc):
             return await self.fetch("GET", url, headers=headers)
         reach = await self._reach_of_server()
-        refusal = _refusal_of(parts, reach)
+        refusal = _refusal_of(parts, host_of(url), reach)
         if refusal:
             return Fetched(method="GET", url=url, error=refusal)
         if self._guarded is None:
@@ -253,6 +253,7 @@ class Fetcher:
         start = time.monotonic()
         head = Fetched(method=method, url=url, error=f"no answer within {for_s:g} s", is_timeout=True)
         pieces: list[tuple[float, bytes]] = []
+        came = bytearray()
         end: Literal["ours", "server", "cut"] = "ours"
         try:
             async with (
@@ -267,8 +268,8 @@ class Fetcher:
                 if is_head_enough and head.kind == "text/event-stream":
                     return Streamed(head=head, end_s=head_s)
                 while data := await response.content.readany():
-                    pieces.append((round(time.monotonic() - start, 3), data))
-                    came = b"".join(each for _, each in pieces)
+                    pieces.append((round(time.monotonic() - start, 3), data[:_MAX_BYTES]))
+                    came += data[:_MAX_BYTES]
                     if (until and until in came) or len(came) > _MAX_BYTES:
                         return Streamed(head=head, pieces=tuple(pieces), end_s=pieces[-1][0])
                 end = "server"
@@ -295,7 +296,8 @@ async def _read(opened: Any, seen: dict[str, Any], start: float) -> None:
         try:
             async with deadline:
                 while len(seen["body"]) < _MAX_BYTES and (data := await response.content.readany()):
-                    seen["body"] += data
+                    # What was compressed may have grown a thousandfold.
+                    seen["body"] += data[:_MAX_BYTES]
                     if is_stream and (b'"jsonrpc"' in seen["body"] or b"endpoint" in seen["body"]):
                         return
                     if is_stream and deadline.when() is None:
@@ -337,17 +339,17 @@ def _session(resolver: aiohttp.ThreadedResolver) -> aiohttp.ClientSession:
 
 
 def _joined(headers: Mapping[str, str]) -> dict[str, str]:
-    """Headers by their names in lower case; what was sent several times is one list."""
+    """Headers by their names in lower case; what was sent several times is one list, and all is UTF-8."""
     joined: dict[str, str] = {}
     for name, value in headers.items():
         lower = name.lower()
-        joined[lower] = f"{joined[lower]}, {value}" if lower in joined else value
+        text = value.encode(errors="surrogateescape").decode(errors="replace")
+        joined[lower] = f"{joined[lower]}, {text}" if lower in joined else text
     return joined
 
 
-def _refusal_of(parts: urllib.parse.SplitResult, server: Reach) -> str:
+def _refusal_of(parts: urllib.parse.SplitResult, host: str, server: Reach) -> str:
     """Why a URL that a server named is not asked, by its text alone; or ""."""
-    host = parts.hostname or ""
     try:
         target: Reach | None = reach_of(host)
     except ValueError:
