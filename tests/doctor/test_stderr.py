@@ -1,4 +1,6 @@
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from mesero.doctor.stderr import find_last_words, find_question
 
@@ -57,3 +59,12 @@ def test_what_only_looks_like_a_question_is_not(line):
 
 def test_a_question_that_was_followed_by_something_else_was_answered():
     assert find_question(["Ok to proceed? (y) ", "ready"]) is None
+
+
+@given(st.lists(st.text() | st.text(alphabet="Pasword: ?\n[y/]")))
+def test_no_words_are_too_odd(lines):
+    found = find_last_words(lines)
+    question = find_question(lines)
+
+    assert found is None or found.line in " ".join(lines)
+    assert question is None or question[0] in " ".join(lines)
