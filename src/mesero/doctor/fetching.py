@@ -40,7 +40,8 @@ __all__ = [
 _MAX_BYTES: Final = 65_536
 _STREAM_S: Final = 2.0
 """How long a stream is read on for a message, once something of it came."""
-_LEFT_ALONE: Final = "not asked: the server wants us to wait (429)"
+_NOT_ASKED: Final = "not asked"
+_LEFT_ALONE: Final = f"{_NOT_ASKED}: the server wants us to wait (429)"
 POST_HEADERS: Final = {
     "Content-Type": "application/json",
     "Accept": "application/json, text/event-stream",
@@ -85,6 +86,16 @@ class Fetched(msgspec.Struct, frozen=True, kw_only=True):
     def is_silent_stream(self) -> bool:
         """Whether this is an event stream on which nothing came."""
         return self.status == 200 and self.kind == "text/event-stream" and not self.body and not self.fault
+
+    @property
+    def is_withheld(self) -> bool:
+        """Whether it was not sent, since no server may send us there."""
+        return self.error.startswith(_NOT_ASKED) and not self.is_limited
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether the server wants us to wait, so that nothing is known."""
+        return self.status == 429 or self.error == _LEFT_ALONE
 
     def find_document(self) -> dict[str, Any] | None:
         """The JSON object in the body of a 200, or None."""
@@ -375,7 +386,7 @@ def _note_failure(seen: dict[str, Any], error: Exception) -> None:
 def _reason_of(error: Exception) -> str:
     inner = error.os_error if isinstance(error, aiohttp.ClientConnectorError) else error
     text = str(getattr(inner, "strerror", None) or inner) or type(error).__name__
-    return text if text.startswith("not asked") else str(error) or text
+    return text if text.startswith(_NOT_ASKED) else str(error) or text
 
 
 def stateless_request(method: str, id_: int = 1, **params: Any) -> tuple[dict[str, str], bytes]:

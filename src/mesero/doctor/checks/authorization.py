@@ -186,8 +186,11 @@ async def _diagnose_nowhere(
 ) -> None:
     """There is no metadata of the resource where clients look: is it elsewhere, or of an older kind?"""
     check = places.check
+    if any(row.is_limited for row in found.rows):
+        check.warn("what it says of signing in is not known: it wants us to wait (429)")
+        return
     check.fail("no metadata of the resource")
-    refused = [row for row in found.rows if row.error.startswith("not asked")]
+    refused = [row for row in found.rows if row.is_withheld]
     if refused:
         sheet.diagnose("AUTH-16", f"the 401 names {refused[0].url}: {refused[0].error}")
         return
