@@ -11,7 +11,7 @@ from typing import Final, Literal
 
 from yarl import URL
 
-__all__ = ["Reach", "host_of", "join_url", "may_lead_to", "reach_of", "split_url"]
+__all__ = ["Reach", "host_of", "join_url", "may_lead_to", "port_of", "reach_of", "split_url"]
 
 Reach = Literal["public", "private", "loopback", "special"]
 """``special``: link-local, multicast, reserved: the metadata services of clouds are among them."""
@@ -65,6 +65,11 @@ def split_url(url: str) -> urllib.parse.SplitResult:
     except ValueError:
         return urllib.parse.urlsplit("")
     return parts
+
+
+def port_of(parts: urllib.parse.SplitResult) -> int:
+    """The port of a URL, that of its scheme where it names none."""
+    return parts.port or (443 if parts.scheme == "https" else 80)
 
 
 def host_of(url: str) -> str:

@@ -10,9 +10,9 @@ import contextlib
 import functools
 import os
 import socket
-import urllib.parse
 from typing import Any, Final
 
+from mesero.doctor.addresses import port_of, split_url
 from mesero.doctor.checks.certificates import check_certificate
 from mesero.doctor.checks.proxies import check_proxy
 from mesero.doctor.sheet import OpenCheck, Sheet
@@ -34,9 +34,8 @@ async def check_network(sheet: Sheet, url: str, *, timeout_s: float) -> bool:
         url: The URL.
         timeout_s: How long each step may take, in seconds.
     """
-    parts = urllib.parse.urlsplit(url)
-    host = parts.hostname or ""
-    port = parts.port or (443 if parts.scheme == "https" else 80)
+    parts = split_url(url)
+    host, port = parts.hostname or "", port_of(parts)
     tunnel = await check_proxy(sheet, url, timeout_s=timeout_s)
     if not tunnel.is_usable:
         return False

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import urllib.parse
 import urllib.request
 from collections.abc import Awaitable, Callable
 from typing import Final
@@ -16,7 +15,7 @@ from typing import Final
 import msgspec
 from yarl import URL
 
-from mesero.doctor.addresses import reach_of
+from mesero.doctor.addresses import port_of, reach_of, split_url
 from mesero.doctor.sheet import OpenCheck, Sheet
 from mesero.errors import UsageError
 from mesero.transports.http_addresses import find_proxy, is_loopback
@@ -51,9 +50,8 @@ async def check_proxy(sheet: Sheet, url: str, *, timeout_s: float) -> Tunnel:
         url: The URL.
         timeout_s: How long each step may take, in seconds.
     """
-    parts = urllib.parse.urlsplit(url)
-    host = parts.hostname or ""
-    port = parts.port or (443 if parts.scheme == "https" else 80)
+    parts = split_url(url)
+    host, port = parts.hostname or "", port_of(parts)
     straight = Tunnel(True, None, None)
     with sheet.check("proxy") as check:
         try:
