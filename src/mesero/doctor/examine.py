@@ -66,8 +66,7 @@ async def examine(
         name: What the server is called in a configuration: hosts put it before the names of its tools.
         server: Where the target comes from, if it is from a configuration file.
         watch: Told of each check.
-        on_cancelled: Called with what was seen until then when the examination is cancelled. Nothing that was
-            started is left then, either.
+        on_cancelled: Called with what was seen until then when it is cancelled. Nothing is left then, either.
 
     Raises:
         UsageError: there is neither a target nor a server.
@@ -77,20 +76,16 @@ async def examine(
     start = time.monotonic()
     limits = Limits(timeout_s, watch_s, is_deep, may_call=is_deep or bool(calls))
     recording = Recording(trace)
-    settings: dict[str, Any] = {"recording": recording, "limits": limits, "calls": calls or {}}
-    settings["name"] = server.entry.name if name is None and server is not None else name
-    if isinstance(target, str):
-        settings["headers"] = headers or {}
-    else:
-        settings |= {"env": env or {}, "cwd": cwd, "home": home or Path.home()}
+    called = server.entry.name if name is None and server is not None else name
+    settings = {"recording": recording, "limits": limits, "calls": calls or {}, "name": called}
+    own = {"env": env or {}, "cwd": cwd, "home": home or Path.home()}
+    settings |= {"headers": headers or {}} if isinstance(target, str) else own
     examination = _examination_for(target, server, watch, settings)
     try:
-        if server is None or check_config(examination.sheet, server):
-            await _run_within(limits, examination)
+        await _run_within(limits, examination, server)
     except asyncio.CancelledError:
         if on_cancelled is not None:
-            seen = _report_of(examination, since=start)
-            on_cancelled(seen if seen.diagnoses else replace(seen, verdict="unknown"))
+            on_cancelled(_report_of(examination, since=start, is_cancelled=True))
         raise
     finally:
         recording.close()
@@ -116,12 +111,13 @@ def _examination_for(
     )
 
 
-async def _run_within(limits: Limits, examination: Any) -> None:
+async def _run_within(limits: Limits, examination: Any, server: ConfiguredServer | None) -> None:
     sheet: Sheet = examination.sheet
     deadline = asyncio.timeout(limits.total_s + limits.watch_s)
     try:
         async with deadline:
-            await examination.run()
+            if server is None or check_config(sheet, server):
+                await examination.run()
     except Exception as error:  # noqa: BLE001 - what was seen until then must not be lost with it
         if not deadline.expired():
             _tell_failure(sheet, error)
@@ -143,14 +139,15 @@ def _tell_failure(sheet: Sheet, error: Exception) -> None:
     )
 
 
-def _report_of(examination: Any, *, since: float) -> Report:
+def _report_of(examination: Any, *, since: float, is_cancelled: bool = False) -> Report:
     sheet: Sheet = examination.sheet
     visit: Visit | None = examination.visit
     is_connected = visit is not None and visit.is_connected
     facts = visit.facts if visit is not None and is_connected else None
+    verdict = verdict_for(sheet.diagnoses, is_connected=is_connected)
     return Report(
         target=sheet.hide(examination.shown),
-        verdict=verdict_for(sheet.diagnoses, is_connected=is_connected),
+        verdict="unknown" if is_cancelled and not sheet.diagnoses else verdict,
         server=_hidden_info(sheet, facts.info) if facts is not None else None,
         era=facts.era if facts is not None else None,
         revision=facts.revision if facts is not None else None,
