@@ -8,8 +8,7 @@ import sys
 import pytest
 
 from mesero.doctor import examine
-from tests.broken.test_calls import command_of
-from tests.broken.test_commands import HANGING_S, HERE, QUICK_S, check
+from tests.broken.examining import HANGING_S, HERE, QUICK_S, check, command_of
 
 QUESTIONS = [
     ("stderr", "Ok to proceed? (y) ", "-y"),

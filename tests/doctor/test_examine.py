@@ -6,7 +6,7 @@ from mesero.doctor import examine
 from mesero.errors import UsageError
 from mesero.jsonrpc import encode_value
 from tests.broken.endpoints import honest, serving
-from tests.broken.test_commands import HERE
+from tests.broken.examining import command_of
 
 DEMO = [sys.executable, "-m", "mesero.demo"]
 
@@ -54,9 +54,9 @@ async def test_a_header_that_cannot_be_sent_is_told_in_a_report(headers):
 
 
 async def test_what_a_server_repeats_of_its_secrets_is_not_shown():
-    script = str(HERE / "telling.py")
+    command = command_of("telling", "--token", "word-canary")
 
-    report = await examine([sys.executable, script, "--token", "word-canary"], env={"A": "env-canary"})
+    report = await examine(command, env={"A": "env-canary"})
 
     assert report.server.name.startswith("small <hidden, 10 characters>")
     assert "canary" not in encode_value(report).decode()

@@ -4,7 +4,7 @@ import time
 
 from mesero.doctor.processes import facts_of
 from mesero.doctor.rawstream import FRAMED_HELLO, PLAIN_HELLO, find_answer
-from tests.broken.test_commands import until
+from tests.transports.children import until
 
 ECHO = "import sys; sys.stdout.write(sys.stdin.read()); sys.stdout.flush()"
 
