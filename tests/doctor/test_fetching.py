@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from mesero.doctor.fetching import Fetched, Fetcher, discover_request, initialize_request, stateless_request
+from mesero.doctor.fetching import Fetcher, discover_request, initialize_request, stateless_request
 from tests.broken.endpoints import answering, begin_stream, honest, saying, serving
 
 
@@ -36,16 +36,6 @@ async def test_an_answer_of_mcp_is_known():
             )
 
     assert (seen.is_mcp, page.is_mcp) == (True, False)
-
-
-def test_only_a_good_answer_is_a_document():
-    good = json.dumps({"a": 1}).encode()
-
-    assert Fetched(method="GET", url="", status=200, body=good).find_document() == {"a": 1}
-    assert Fetched(method="GET", url="", status=404, body=good).find_document() is None
-    assert Fetched(method="GET", url="", status=200, body=b"<html>").find_document() is None
-    assert Fetched(method="GET", url="", status=200, body=b"[]").find_document() is None
-    assert Fetched(method="GET", url="", status=200, body=b'{"a":' * 60_000).find_document() is None
 
 
 async def test_of_a_body_without_end_the_beginning_is_read():

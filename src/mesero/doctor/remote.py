@@ -32,7 +32,8 @@ from mesero.doctor.checks.streams import (
     find_way_to_listen,
 )
 from mesero.doctor.checks.tools import check_tools
-from mesero.doctor.fetching import POST_HEADERS, Fetched, Fetcher, Streamed, initialize_request
+from mesero.doctor.fetched import Fetched, Streamed
+from mesero.doctor.fetching import POST_HEADERS, Fetcher, initialize_request
 from mesero.doctor.judging import judge
 from mesero.doctor.limits import Limits
 from mesero.doctor.recording import Recording

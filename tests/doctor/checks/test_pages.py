@@ -3,7 +3,7 @@ import time
 import pytest
 
 from mesero.doctor.checks.pages import find_login, find_title, find_wall, guards_host, quote
-from mesero.doctor.fetching import Fetched
+from mesero.doctor.fetched import Fetched
 
 
 def seen(status=200, body=b"", kind="text/html", **headers):

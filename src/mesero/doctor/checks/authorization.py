@@ -25,7 +25,8 @@ from mesero.doctor.checks.metadata import (
 )
 from mesero.doctor.checks.refusals import diagnose_token
 from mesero.doctor.checks.tokens import has_credentials
-from mesero.doctor.fetching import Fetched, Fetcher
+from mesero.doctor.fetched import Fetched
+from mesero.doctor.fetching import Fetcher
 from mesero.doctor.sheet import OpenCheck, Sheet
 
 __all__ = ["check_authorization"]

@@ -14,7 +14,8 @@ from mesero.doctor.addresses import port_of, split_url
 from mesero.doctor.checks.certificates import speaks_tls
 from mesero.doctor.checks.pages import find_login, find_title, find_wall, guards_host, quote
 from mesero.doctor.checks.redirects import diagnose_redirect
-from mesero.doctor.fetching import POST_HEADERS, Fetched, Fetcher, discover_request
+from mesero.doctor.fetched import Fetched
+from mesero.doctor.fetching import POST_HEADERS, Fetcher, discover_request
 from mesero.doctor.sheet import Sheet
 
 __all__ = ["check_endpoint", "diagnose_refusal", "find_neighbour"]

@@ -18,7 +18,8 @@ from mesero.doctor.checks.metadata import (
     reading_of,
     strings_in,
 )
-from mesero.doctor.fetching import Fetched, Fetcher
+from mesero.doctor.fetched import Fetched
+from mesero.doctor.fetching import Fetcher
 from mesero.doctor.report import Severity
 from mesero.doctor.sheet import OpenCheck
 from mesero.transports.http_addresses import is_loopback

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from mesero.doctor.fetching import Fetched
+from mesero.doctor.fetched import Fetched
 
 __all__ = ["find_login", "find_title", "find_wall", "guards_host", "quote"]
 
