@@ -13,6 +13,7 @@ import msgspec
 
 from mesero.doctor.addresses import split_url
 from mesero.doctor.checks.challenges import Challenge, find_bearer, parse_challenges
+from mesero.doctor.checks.credentials import diagnose_token
 from mesero.doctor.checks.issuers import Places, look_at_issuer
 from mesero.doctor.checks.metadata import (
     difference,
@@ -23,7 +24,6 @@ from mesero.doctor.checks.metadata import (
     resource_places_of,
     strings_in,
 )
-from mesero.doctor.checks.refusals import diagnose_token
 from mesero.doctor.checks.tokens import has_credentials
 from mesero.doctor.fetched import Fetched
 from mesero.doctor.fetching import Fetcher

@@ -4,7 +4,7 @@ import json
 import pytest
 
 from mesero.doctor.checks.challenges import Challenge
-from mesero.doctor.checks.refusals import diagnose_token
+from mesero.doctor.checks.credentials import diagnose_token
 from mesero.doctor.fetched import Fetched
 from mesero.doctor.sheet import Sheet
 
