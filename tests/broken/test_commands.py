@@ -88,7 +88,7 @@ async def test_a_variable_that_nobody_filled_in_is_named():
     report = await examine(command, env={"API_KEY": "${NOPE}"}, timeout_s=QUICK_S)
 
     check(report, ["LAUNCH-6"])
-    assert report.verdict == "broken"
+    assert report.diagnoses[0].severity == "broken"
     assert "${NOPE}" in report.diagnoses[0].cause
 
 

@@ -36,6 +36,7 @@ CASES = [
     ("P63_changes", ["LIST-3"], "degraded"),
     ("P63_times", ["LIST-3"], "ok"),
     ("P63_announced", [], "ok"),
+    ("P63_late", [], "ok"),
     ("P63_once", ["LIST-1"], "degraded"),
 ]
 

@@ -1,3 +1,4 @@
+import contextlib
 import socket
 
 import pytest
@@ -74,18 +75,35 @@ async def test_a_family_that_the_system_does_not_have_is_an_address_that_does_no
     assert [each.code for each in sheet.diagnoses] == ["NET-4"]
 
 
+@contextlib.contextmanager
+def silence_at(host, port=0):
+    """The port of a host at which connections are neither taken nor refused."""
+    with socket.socket() as full:
+        full.bind((host, port))
+        # Nobody takes what waits there, and there is room for one.
+        full.listen(0)
+        with socket.create_connection(full.getsockname()):
+            yield full.getsockname()[1]
+
+
+async def test_an_address_that_is_silent_is_not_one_that_refuses(monkeypatch):
+    with silence_at("127.0.0.9") as port:
+        found = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.9", port))]
+        monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: found)
+        sheet = Sheet(NAMES)
+
+        assert not await check_network(sheet, f"http://mcp.example.com:{port}/mcp", timeout_s=0.5)
+
+    assert [each.code for each in sheet.diagnoses] == ["NET-3"]
+
+
 async def test_behind_an_address_that_is_silent_tls_is_looked_at_on_the_next(tmp_path, monkeypatch):
     context, _ = tls_for(tmp_path)
-    with serving(honest, context=context) as root, socket.socket() as full:
+    with serving(honest, context=context) as root:
         port = int(root.rpartition(":")[2])
-        # Nobody takes what waits there, and there is room for one: the others are not even refused.
-        full.bind(("127.0.0.9", port))
-        full.listen(0)
-        with socket.create_connection(("127.0.0.9", port)):
-            found = [
-                (socket.AF_INET, socket.SOCK_STREAM, 6, "", (host, port))
-                for host in ("127.0.0.9", "127.0.0.1")
-            ]
+        hosts = ("127.0.0.9", "127.0.0.1")
+        found = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (host, port)) for host in hosts]
+        with silence_at("127.0.0.9", port):
             monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: found)
             sheet = Sheet(NAMES)
 
