@@ -26,7 +26,10 @@ PURE = words("""
     legacy.translate legacy.upwards trace.diff trace.format trace.importers.finding trace.places
     trace.redaction trace.sensitive auth.flow
     host.configs host.edits host.entries host.hosts host.jsonc host.jsonc_edits host.nodes host.problems
-    host.shapes host.toml host.values host.variables host.yaml doctor.refusals
+    host.shapes host.toml host.values host.variables host.yaml host.configured
+    doctor.addresses doctor.fetched doctor.limits doctor.mojibake doctor.refusals doctor.report doctor.samples
+    doctor.stderr doctor.texts doctor.checks.challenges doctor.checks.metadata doctor.checks.pages
+    doctor.checks.tokens
 """)
 IMPURE_MODULES = words("""
     aiohttp anyio asyncio concurrent http httpx io logging multiprocessing os pathlib queue random sched

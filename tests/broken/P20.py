@@ -4,5 +4,5 @@ import sys
 
 from lines import serve
 
-sys.stderr.write("loading\n" * 100_000)
+sys.stderr.write("loading\n" * 20_000)
 serve()

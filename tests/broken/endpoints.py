@@ -80,6 +80,7 @@ def answering(respond):
     listener = socket.create_server(("127.0.0.1", 0))
     listener.settimeout(10)
     threads = []
+    connections = []
 
     def answer(connection):
         with connection, contextlib.suppress(OSError):
@@ -93,7 +94,8 @@ def answering(respond):
     def accept():
         with contextlib.suppress(OSError):
             while True:
-                one = threading.Thread(target=answer, args=(listener.accept()[0],), daemon=True)
+                connections.append(listener.accept()[0])
+                one = threading.Thread(target=answer, args=(connections[-1],), daemon=True)
                 one.start()
                 threads.append(one)
 
@@ -104,7 +106,11 @@ def answering(respond):
     finally:
         listener.shutdown(socket.SHUT_RDWR)
         listener.close()
-        for thread in (accepting, *threads):
+        accepting.join(10)
+        for connection in connections:
+            with contextlib.suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
+        for thread in threads:
             thread.join(10)
 
 

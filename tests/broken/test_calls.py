@@ -1,11 +1,9 @@
 """Each broken server of this folder that shows it when its tools are called."""
 
-import sys
-
 import pytest
 
 from mesero.doctor import examine
-from tests.broken.test_commands import HERE, QUICK_S, check
+from tests.broken.examining import QUICK_S, check, check_of, command_of, evidence_of
 
 WAITING_S = 8.0
 CALLED = [
@@ -33,14 +31,6 @@ HANGING = [
     ("P88", ["CALL-3"]),
     ("P90_hangs", ["CALL-5"]),
 ]
-
-
-def command_of(name, *words):
-    return [sys.executable, str(HERE / f"{name}.py"), *words]
-
-
-def evidence_of(report, name="calls"):
-    return next(each for each in report.checks if each.name == name).evidence
 
 
 @pytest.mark.parametrize(("name", "expected"), CALLED)
@@ -92,3 +82,10 @@ async def test_a_tool_is_called_with_the_arguments_that_are_given_and_no_others(
     assert evidence_of(report) == (
         next(text for text in evidence_of(report) if '\'echo\' with {"text": "tea"}' in text),
     )
+
+
+async def test_a_long_message_keeps_nobody_busy():
+    report = await examine(command_of("long_error"), calls={"echo": None}, timeout_s=QUICK_S)
+
+    check(report, [])
+    assert check_of(report, "calls").took_s < QUICK_S / 3

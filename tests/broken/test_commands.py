@@ -1,17 +1,13 @@
 """Each broken server of this folder that is a command: the right diagnosis comes first, and no wrong one."""
 
-import asyncio
 import shutil
 import sys
-from pathlib import Path
 
 import pytest
 
 from mesero.doctor import examine
-
-HERE = Path(__file__).parent
-QUICK_S = 30.0
-HANGING_S = 4.0
+from tests.broken.examining import HANGING_S, HERE, QUICK_S, check, codes_of, command_of
+from tests.transports.children import is_alive, until
 
 # Server, the codes in the order in which they may be named: the first must be there, others need not.
 CASES = [
@@ -40,7 +36,6 @@ CASES = [
     ("P121", ["VERSION-2"]),
     ("P126", ["ERA-003"]),
     ("P15", ["CLOSED-5"]),
-    ("P16_writes", ["START-1"]),
     ("P17_pretty", ["FRAME-004"]),
     ("P17_glued", ["FRAME-005"]),
     ("P18", []),
@@ -69,6 +64,7 @@ HANGING = [
     ("P13_utf16", ["STREAM-3"]),
     ("P19", ["STREAM-4"]),
     ("P16_waits", ["STREAM-2"]),
+    ("P16_writes", ["START-1"]),
     ("P22", ["STREAM-1"]),
     ("P22_deaf", ["START-4"]),
     ("serves_http", ["LAUNCH-11"]),
@@ -78,43 +74,33 @@ HANGING = [
 ]
 
 
-def codes_of(report):
-    return [each.code for each in report.diagnoses]
-
-
-def check(report, expected):
-    assert codes_of(report) == expected, report
-    is_ok = all(each.severity == "note" for each in report.diagnoses)
-    assert (report.verdict == "ok") == is_ok, report
-
-
 @pytest.mark.parametrize(("name", "expected"), CASES)
 async def test_a_broken_command_is_diagnosed(name, expected):
-    report = await examine([sys.executable, str(HERE / f"{name}.py")], timeout_s=QUICK_S)
+    report = await examine(command_of(name), timeout_s=QUICK_S)
 
     check(report, expected)
 
 
 @pytest.mark.parametrize(("name", "expected"), HANGING)
 async def test_a_hanging_command_is_diagnosed_within_the_limit(name, expected):
-    report = await examine([sys.executable, str(HERE / f"{name}.py")], timeout_s=HANGING_S)
+    report = await examine(command_of(name), timeout_s=HANGING_S)
 
     check(report, expected)
     assert report.took_s < HANGING_S + 1
 
 
 async def test_a_variable_that_nobody_filled_in_is_named():
-    command = [sys.executable, str(HERE / "P04.py")]
+    command = command_of("P04")
 
     report = await examine(command, env={"API_KEY": "${NOPE}"}, timeout_s=QUICK_S)
 
     check(report, ["LAUNCH-6"])
-    assert report.verdict == "broken"
+    assert report.diagnoses[0].severity == "broken"
     assert "${NOPE}" in report.diagnoses[0].cause
 
 
 async def test_a_secret_is_told_neither_by_the_report_nor_by_the_recording(tmp_path):
-    command = [sys.executable, str(HERE / "P109.py")]
+    command = command_of("P109")
     trace = tmp_path / "visit.jsonl"
 
     report = await examine(command, env={"API_KEY": "canary-0123456789"}, timeout_s=QUICK_S, trace=trace)
@@ -125,7 +111,7 @@ async def test_a_secret_is_told_neither_by_the_report_nor_by_the_recording(tmp_p
 
 
 async def test_a_variable_is_not_blamed_for_what_says_its_own_reason():
-    command = [sys.executable, str(HERE / "P04_module.py")]
+    command = command_of("P04_module")
 
     report = await examine(command, env={"API_KEY": "${NOPE}"}, timeout_s=QUICK_S)
 
@@ -135,7 +121,7 @@ async def test_a_variable_is_not_blamed_for_what_says_its_own_reason():
 async def test_an_installer_at_work_is_told_from_a_slow_server(tmp_path):
     installer = tmp_path / "npm"
     shutil.copy(shutil.which("sleep"), installer)
-    command = [sys.executable, str(HERE / "P07.py"), str(installer)]
+    command = command_of("P07", str(installer))
 
     report = await examine(command, timeout_s=HANGING_S)
 
@@ -153,24 +139,11 @@ async def test_a_container_without_stdin_is_named(tmp_path):
 
 
 async def test_a_process_that_outlives_its_server_is_named_and_ended():
-    report = await examine([sys.executable, str(HERE / "P11.py")], timeout_s=QUICK_S)
+    report = await examine(command_of("P11"), timeout_s=QUICK_S)
 
     check(report, ["SHUTDOWN-2"])
     pid = int(report.diagnoses[0].cause.partition("(pid ")[2].partition(")")[0])
-    await until(lambda: is_gone(pid))
-
-
-def is_gone(pid):
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] in "ZX"
-    except (FileNotFoundError, ProcessLookupError):
-        return True
-
-
-async def until(holds):
-    async with asyncio.timeout(10):
-        while not holds():  # noqa: ASYNC110 - another process has no event of ours
-            await asyncio.sleep(0.01)
+    await until(lambda: not is_alive(pid))
 
 
 @pytest.mark.parametrize("program", ["npx", "uvx"])

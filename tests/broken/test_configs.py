@@ -2,7 +2,6 @@
 
 import json
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -10,9 +9,8 @@ from mesero.doctor import examine, examine_all
 from mesero.host.configs import check_across, read_config
 from mesero.host.configured import configured_servers
 from mesero.host.problems import Source
-from tests.broken.test_commands import check, codes_of
+from tests.broken.examining import HERE, check, codes_of
 
-HERE = Path(__file__).parent
 DEMO = {"command": sys.executable, "args": ["-m", "mesero.demo"]}
 WORDS = f'"command": {json.dumps(sys.executable)}, "args": ["-m", "mesero.demo"]'
 

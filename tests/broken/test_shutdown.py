@@ -14,8 +14,8 @@ import pytest
 
 from mesero.doctor import examine
 from mesero.doctor.processes import descendants_of
-from tests.broken.test_calls import command_of
-from tests.broken.test_commands import QUICK_S, check, is_gone, until
+from tests.broken.examining import QUICK_S, check, command_of
+from tests.transports.children import is_alive, until
 
 ENDINGS = [
     ("P23_group", ["SHUTDOWN-2"]),
@@ -30,7 +30,7 @@ async def test_how_a_server_ends_is_diagnosed(name, expected):
 
     check(report, expected)
     for pid in re.findall(r"\(pid (\d+)\)", " ".join(each.cause for each in report.diagnoses)):
-        await until(lambda pid=pid: is_gone(pid))
+        await until(lambda pid=pid: not is_alive(int(pid)))
 
 
 async def test_a_server_that_only_a_kill_ends_is_named_with_what_it_started():
@@ -41,7 +41,7 @@ async def test_a_server_that_only_a_kill_ends_is_named_with_what_it_started():
     assert len(pids) == 3
     assert "signal 9" in report.diagnoses[0].cause
     for pid in pids:
-        await until(lambda pid=pid: is_gone(pid))
+        await until(lambda pid=pid: not is_alive(int(pid)))
 
 
 STAGES = {"connect": "connection", "call": "calls", "shutdown": "shutdown"}
@@ -56,6 +56,15 @@ async def family_at(sign, of):
     return kin
 
 
+@pytest.fixture
+def _interruptible():
+    """Where the tests run in the background of a shell, they and their children ignore interrupts."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("_interruptible")
 @pytest.mark.parametrize("stage", STAGES)
 async def test_an_interrupt_leaves_nothing_and_tells_what_was_seen(stage, tmp_path):
     sign = tmp_path / "sign"
@@ -78,7 +87,7 @@ async def test_an_interrupt_leaves_nothing_and_tells_what_was_seen(stage, tmp_pa
     assert report["checks"][0]["status"] == "ok"
     assert next(each for each in report["checks"] if each["name"] == STAGES[stage])["status"] == "failed"
     for pid in kin:
-        await until(lambda pid=pid: is_gone(pid))
+        await until(lambda pid=pid: not is_alive(int(pid)))
 
 
 @pytest.mark.parametrize("stage", STAGES)
@@ -98,7 +107,7 @@ async def test_an_examination_that_is_cancelled_leaves_nothing(stage, tmp_path):
 
     assert len(kin) == 3
     for pid in kin:
-        await until(lambda pid=pid: is_gone(pid))
+        await until(lambda pid=pid: not is_alive(int(pid)))
     assert [each.verdict for each in seen] == ["unknown"]
 
 

@@ -8,9 +8,8 @@ import pytest
 
 from mesero.doctor import examine
 from tests.broken.endpoints import JSON, SESSION, honest, serving
-from tests.broken.test_commands import check, codes_of
+from tests.broken.examining import QUICK_S, check, codes_of
 
-QUICK_S = 30.0
 RESOURCE = "/.well-known/oauth-protected-resource"
 SERVER = "/.well-known/oauth-authorization-server"
 OPENID = "/.well-known/openid-configuration"
@@ -358,6 +357,30 @@ async def test_a_403_without_words_is_told():
 
     check(bare, ["HTTP-17"])
     check(sent, ["AUTH-9"])
+
+
+async def test_a_server_that_wants_to_be_left_alone_is_not_blamed_for_what_it_did_not_say():
+    def respond(method, path, headers, body):
+        if method == "POST":
+            return 401, {"WWW-Authenticate": "Bearer"}, b""
+        return 429, {"Retry-After": "60"}, b""
+
+    with serving(respond) as root:
+        report = await examine(f"{root}/mcp", timeout_s=QUICK_S)
+
+    check(report, ["HTTP-8"])
+
+
+async def test_an_authorization_server_that_wants_to_be_left_alone_is_not_blamed_either():
+    good = protected()
+
+    def respond(method, path, headers, body):
+        return (429, {}, b"") if path.startswith(SERVER) else good(method, path, headers, body)
+
+    with serving(respond) as root:
+        report = await examine(f"{root}/mcp", timeout_s=QUICK_S)
+
+    check(report, ["AUTH-1"])
 
 
 async def test_a_token_that_nobody_filled_in_is_named():

@@ -8,8 +8,7 @@ import sys
 import pytest
 
 from mesero.doctor import examine
-from tests.broken.test_calls import command_of
-from tests.broken.test_commands import HANGING_S, HERE, QUICK_S, check
+from tests.broken.examining import HANGING_S, HERE, QUICK_S, check, command_of
 
 QUESTIONS = [
     ("stderr", "Ok to proceed? (y) ", "-y"),
@@ -115,3 +114,17 @@ async def test_a_launcher_with_nothing_to_launch_is_told_at_once(program, fix):
 
     check(report, ["LAUNCH-12" if fix else "CLOSED-4"])
     assert fix is None or fix in report.diagnoses[0].fix
+
+
+async def test_a_mistake_of_the_doctor_takes_nothing_of_what_it_saw(monkeypatch):
+    def fail(*_, **__):
+        raise RuntimeError("a mistake")
+
+    monkeypatch.setattr("mesero.doctor.local.check_tools", fail)
+
+    report = await examine(command_of("P00_old"), timeout_s=QUICK_S)
+
+    check(report, ["DOCTOR-1"])
+    assert report.diagnoses[0].cause == "RuntimeError: a mistake"
+    assert report.verdict == "degraded"
+    assert [each.status for each in report.checks[:5]] == ["ok"] * 5

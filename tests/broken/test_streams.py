@@ -17,16 +17,10 @@ from tests.broken.endpoints import (
     say_event,
     serving,
 )
-from tests.broken.test_commands import check
+from tests.broken.examining import HANGING_S, QUICK_S, check, check_of
 
-QUICK_S = 30.0
-HANGING_S = 4.0
 CHANGING = {"tools": {"listChanged": True}}
 ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
-
-
-def check_of(report, name):
-    return next(one for one in report.checks if one.name == name)
 
 
 class Listened:

@@ -12,10 +12,9 @@ import pytest
 from mesero.doctor import examine
 from tests.broken.authorities import Authority
 from tests.broken.endpoints import answering, honest, saying, serving, tunnelling_to
-from tests.broken.test_commands import check, codes_of
+from tests.broken.examining import QUICK_S, check, codes_of
 from tests.transports.certificates import tls_for
 
-QUICK_S = 30.0
 EXAMINE = """
 import asyncio, json, sys
 from mesero.doctor import examine

@@ -1,14 +1,13 @@
 """Each broken server of this folder whose tools hosts and model APIs refuse, or whose lists are not sound."""
 
 import functools
-import sys
 
 import pytest
 
 from mesero.doctor import examine
 from tests.broken.endpoints import honest, serving
+from tests.broken.examining import QUICK_S, check, check_of, command_of
 from tests.broken.lines import TOOL
-from tests.broken.test_commands import HERE, QUICK_S, check
 
 # Server, the complete list of codes, the verdict.
 CASES = [
@@ -37,17 +36,14 @@ CASES = [
     ("P63_changes", ["LIST-3"], "degraded"),
     ("P63_times", ["LIST-3"], "ok"),
     ("P63_announced", [], "ok"),
+    ("P63_late", [], "ok"),
     ("P63_once", ["LIST-1"], "degraded"),
 ]
 
 
-def command(name):
-    return [sys.executable, str(HERE / f"{name}.py")]
-
-
 @pytest.mark.parametrize(("name", "expected", "verdict"), CASES)
 async def test_what_is_wrong_with_tools_and_lists_is_diagnosed(name, expected, verdict):
-    report = await examine(command(name), timeout_s=QUICK_S)
+    report = await examine(command_of(name), timeout_s=QUICK_S)
 
     check(report, expected)
     assert report.verdict == verdict, report
@@ -63,7 +59,7 @@ NAMED = [
 
 @pytest.mark.parametrize(("name", "configured", "expected", "verdict"), NAMED)
 async def test_the_name_in_the_configuration_counts(name, configured, expected, verdict):
-    report = await examine(command(name), timeout_s=QUICK_S, name=configured)
+    report = await examine(command_of(name), timeout_s=QUICK_S, name=configured)
 
     check(report, expected)
     assert report.verdict == verdict, report
@@ -124,7 +120,7 @@ TEXTS = [
 
 @pytest.mark.parametrize(("name", "cause", "fix", "blame"), TEXTS)
 async def test_the_words_name_the_tool_the_place_who_refuses_it_and_a_fix(name, cause, fix, blame):
-    report = await examine(command(name), timeout_s=QUICK_S)
+    report = await examine(command_of(name), timeout_s=QUICK_S)
 
     first = report.diagnoses[0]
     assert cause in first.cause
@@ -133,15 +129,15 @@ async def test_the_words_name_the_tool_the_place_who_refuses_it_and_a_fix(name, 
 
 
 async def test_what_most_hosts_mend_is_said_and_is_no_diagnosis():
-    report = await examine(command("P00_typical"), timeout_s=QUICK_S)
+    report = await examine(command_of("P00_typical"), timeout_s=QUICK_S)
 
-    tools = next(each for each in report.checks if each.name == "tools")
+    tools = check_of(report, "tools")
     assert tools.status == "ok"
     assert "additionalProperties" in tools.evidence[0]
     assert "OpenAI's API; 1 of 2 tools" in tools.evidence[0]
 
 
 async def test_every_source_is_given_as_evidence():
-    report = await examine(command("P54"), timeout_s=QUICK_S)
+    report = await examine(command_of("P54"), timeout_s=QUICK_S)
 
     assert any(each.startswith("https://") for each in report.diagnoses[0].evidence)

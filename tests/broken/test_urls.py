@@ -11,9 +11,7 @@ import pytest
 
 from mesero.doctor import examine
 from tests.broken.endpoints import SESSION, OldTransport, honest, serving
-from tests.broken.test_commands import check
-
-QUICK_S = 30.0
+from tests.broken.examining import QUICK_S, check
 
 
 def always(status, body=b"", **headers):

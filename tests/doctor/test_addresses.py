@@ -1,6 +1,8 @@
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from mesero.doctor.addresses import join_url, may_lead_to, reach_of, split_url
+from mesero.doctor.addresses import host_of, join_url, may_lead_to, reach_of, split_url
 
 
 @pytest.mark.parametrize(
@@ -18,6 +20,8 @@ from mesero.doctor.addresses import join_url, may_lead_to, reach_of, split_url
         ("::ffff:169.254.169.254", "special"),
         ("169.254.169.254", "special"),
         ("fe80::1%eth0", "special"),
+        ("64:ff9b::7f00:1", "loopback"),
+        ("64:ff9b::808:808", "public"),
         ("0.0.0.0", "special"),
         ("224.0.0.1", "special"),
     ],
@@ -49,3 +53,16 @@ def test_where_a_redirect_leads():
     assert join_url("https://h/a", "") == ""
     assert join_url("https://h/a", "http://[") == ""
     assert join_url("https://h/a", "mailto:x@y") == ""
+
+
+@pytest.mark.parametrize("host", ["\u2460\u2461\u2466.0.0.1", "127\u30020\u30020\u30021", "127.0.0.1"])
+def test_other_digits_and_dots_become_plain_ones_on_the_way(host):
+    assert host_of(f"https://{host}:1/x") == "127.0.0.1"
+
+
+@given(st.text() | st.text().map("https://{}".format), st.text())
+def test_no_text_is_too_odd_for_a_url(url, location):
+    split_url(url)
+    host_of(url)
+    joined = join_url(url, location)
+    assert joined == "" or split_url(joined).hostname

@@ -1,11 +1,12 @@
 import asyncio
+import gzip
 import json
 import socket
 import threading
 
 import pytest
 
-from mesero.doctor.fetching import Fetched, Fetcher, discover_request, initialize_request, stateless_request
+from mesero.doctor.fetching import Fetcher, discover_request, initialize_request, stateless_request
 from tests.broken.endpoints import answering, begin_stream, honest, saying, serving
 
 
@@ -37,16 +38,6 @@ async def test_an_answer_of_mcp_is_known():
     assert (seen.is_mcp, page.is_mcp) == (True, False)
 
 
-def test_only_a_good_answer_is_a_document():
-    good = json.dumps({"a": 1}).encode()
-
-    assert Fetched(method="GET", url="", status=200, body=good).find_document() == {"a": 1}
-    assert Fetched(method="GET", url="", status=404, body=good).find_document() is None
-    assert Fetched(method="GET", url="", status=200, body=b"<html>").find_document() is None
-    assert Fetched(method="GET", url="", status=200, body=b"[]").find_document() is None
-    assert Fetched(method="GET", url="", status=200, body=b'{"a":' * 60_000).find_document() is None
-
-
 async def test_of_a_body_without_end_the_beginning_is_read():
     raw = b"HTTP/1.1 200 OK\r\n\r\n" + b"x" * 5_000_000
     with answering(saying(raw)) as port:
@@ -58,8 +49,8 @@ async def test_of_a_body_without_end_the_beginning_is_read():
 
 async def test_what_is_wrong_with_a_body_is_told():
     chunk = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n9\r\nabc"
-    gzip = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 3\r\n\r\nabc"
-    with answering(saying(chunk)) as cut, answering(saying(gzip)) as coded:
+    coding = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 3\r\n\r\nabc"
+    with answering(saying(chunk)) as cut, answering(saying(coding)) as coded:
         async with Fetcher(timeout_s=5) as fetcher:
             first = await fetcher.fetch("GET", f"http://127.0.0.1:{cut}/")
             second = await fetcher.fetch("GET", f"http://127.0.0.1:{coded}/")
@@ -188,3 +179,34 @@ def test_requests_say_the_same_in_head_and_body():
     assert headers["Mcp-Method"] == json.loads(body)["method"] == "subscriptions/listen"
     assert json.loads(body)["id"] == 7
     assert json.loads(initialize_request()[1])["method"] == "initialize"
+
+
+@pytest.mark.parametrize("host", ["\u2460\u2461\u2466.0.0.1", "127\u30020\u30020\u30021"])
+async def test_an_address_in_other_digits_leads_no_further_inwards(host, monkeypatch):
+    found = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("93.184.216.34", 443))]
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: found)
+    asked = []
+    with answering(lambda connection, head: asked.append(head)) as port:
+        async with Fetcher(timeout_s=5, server="https://mcp.example.com/mcp") as fetcher:
+            seen = await fetcher.fetch_named(f"https://{host}:{port}/")
+
+    assert seen.error == "not asked: 127.0.0.1 is an address that is not public"
+    assert asked == []
+
+
+async def test_a_header_that_is_no_utf_8_can_be_written_down():
+    with answering(saying(b"HTTP/1.1 200 OK\r\nServer: a\xff\r\nContent-Length: 0\r\n\r\n")) as port:
+        async with Fetcher(timeout_s=5) as fetcher:
+            seen = await fetcher.fetch("GET", f"http://127.0.0.1:{port}/")
+
+    assert seen.headers["server"] == "a\ufffd"
+
+
+async def test_of_what_was_compressed_no_more_is_kept():
+    body = gzip.compress(bytes(20_000_000))
+    head = f"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: {len(body)}\r\n\r\n"
+    with answering(saying(head.encode() + body)) as port:
+        async with Fetcher(timeout_s=5) as fetcher:
+            seen = await fetcher.fetch("GET", f"http://127.0.0.1:{port}/")
+
+    assert len(seen.body) < 400_000

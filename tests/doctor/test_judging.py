@@ -1,4 +1,5 @@
 import pytest
+from msgspec.structs import replace
 
 from mesero.audit.diagnosis import CAUSES, load_causes
 from mesero.doctor.judging import diagnosis_from, judge
@@ -33,3 +34,13 @@ def test_a_cause_can_be_seen_without_a_recording():
     found = diagnosis_from("CLOSED-4", "it was gone")
 
     assert (found.code, found.cause, found.fix) == ("CLOSED-4", "it was gone", CAUSES["CLOSED-4"].fix)
+
+
+def test_what_only_says_that_something_happened_comes_last():
+    # Two connections: the first shows that nothing came, the second why.
+    silent = [replace(line, link="1") for line in CAUSES["SILENT-12"].example]
+    told = [replace(line, link="2") for line in CAUSES["CLOSED-7"].example]
+
+    judgement = judge([*silent, *told], is_connected=False)
+
+    assert [each.code for each in judgement.causes] == ["CLOSED-7", "SILENT-12"]

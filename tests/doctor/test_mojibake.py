@@ -1,4 +1,6 @@
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from mesero.doctor.mojibake import ASCII_TEXT, FOREIGN_TEXT, find_garbled, speaks_of_encoding
 
@@ -30,3 +32,9 @@ def test_a_tool_that_does_not_repeat_its_text_shows_nothing():
 def test_errors_of_decoding_are_known():
     assert speaks_of_encoding("'charmap' codec can't decode byte 0x9d")
     assert not speaks_of_encoding("there is no such city")
+
+
+@given(st.text(), st.text() | st.text(alphabet="mesro nd?\ufffd"))
+def test_no_text_is_too_odd(echo, answer):
+    assert find_garbled(echo, answer) in answer
+    speaks_of_encoding(answer)

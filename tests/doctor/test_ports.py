@@ -2,6 +2,8 @@ import os
 import socket
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from mesero.doctor.ports import find_listener, find_port
 
@@ -35,3 +37,10 @@ def test_whoever_listens_is_found():
         assert find_listener(port).pid == os.getpid()
 
     assert find_listener(port) is None
+
+
+@given(st.lists(st.text() | st.from_regex(r"(EADDRINUSE|Address already in use):? ?(port |:)\d{1,9}")))
+def test_no_message_is_too_odd_for_a_port(lines):
+    port = find_port(lines)
+
+    assert port is None or 0 < port < 65_536

@@ -1,4 +1,5 @@
 import os
+import shutil
 import subprocess
 import sys
 
@@ -8,6 +9,7 @@ from mesero.doctor.processes import (
     descendants_of,
     end_all,
     end_marked,
+    facts_of,
     fresh_mark,
     is_on_stdin_of,
     marked_with,
@@ -63,3 +65,23 @@ def test_who_reads_from_the_same_place_is_told_from_who_does_not():
         assert not is_on_stdin_of(kin[other.pid], owner.pid)
         owner.kill()
         other.kill()
+
+
+def test_a_name_that_the_system_cut_in_the_middle_of_a_character_hides_nobody(tmp_path):
+    # Only its first 15 bytes are kept, and a character of these has three.
+    program = tmp_path / "a\u65e5\u672c\u8a9e\u30c6\u30b9\u30c8"
+    shutil.copy(shutil.which("sleep"), program)
+    with subprocess.Popen([program, "60"]) as child:
+        found = [each for each in descendants_of(os.getpid()) if each.pid == child.pid]
+        child.kill()
+
+    assert found[0].name.startswith("a\u65e5\u672c")
+
+
+def test_secrets_in_a_command_line_are_not_shown():
+    words = [sys.executable, "-c", "import time; time.sleep(60)", "--token", "canary-canary"]
+    with subprocess.Popen(words) as child:
+        found = facts_of(child.pid)
+        child.kill()
+
+    assert found.command.endswith("--token <hidden, 13 characters>")

@@ -5,7 +5,7 @@ import pytest
 
 from mesero.doctor import examine
 from mesero.doctor.remote import REMOTE_CHECKS, secrets_of_url, shown_target
-from tests.broken.endpoints import serving
+from tests.broken.endpoints import honest, serving
 from tests.broken.test_streams import Listened
 
 
@@ -67,3 +67,18 @@ async def test_nothing_survives_an_examination_that_is_cancelled():
 
     assert asked.is_set()
     assert asyncio.all_tasks() == before
+
+
+async def test_a_redirect_to_a_name_that_is_none_is_told_and_not_followed():
+    asked = []
+
+    def respond(method, path, headers, body):
+        asked.append(path)
+        if len(asked) == 1:
+            return 307, {"Location": "http://xn--a/"}, b""
+        return honest(method, path, headers, body)
+
+    with serving(respond) as root:
+        report = await examine(f"{root}/mcp", timeout_s=10)
+
+    assert [each.code for each in report.diagnoses] == ["HTTP-1"]

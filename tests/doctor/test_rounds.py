@@ -39,6 +39,13 @@ def test_an_entry_that_its_file_spoils_stays_apart_from_one_in_order():
     assert len(patients_of(servers)) == 2
 
 
+def test_a_server_that_one_of_two_hosts_has_switched_off_is_examined_for_the_other():
+    off = {**NOTES, "disabled": True}
+    servers = servers_in(files_with(windsurf={"notes": off}, cursor={"notes": NOTES}))
+
+    assert [one.skipped for one in patients_of(servers)] == ["it is switched off", ""]
+
+
 def test_what_cannot_be_examined_is_named_with_the_reason():
     asking = {**NOTES, "env": {"K": "${input:key}"}}
     servers = servers_in(files_with(vscode={"a": {**NOTES, "disabled": True}, "b": asking}))

@@ -1,6 +1,9 @@
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from mesero.doctor.samples import find_text_place, sample_of
+from mesero.schemas import SchemaCheck
 
 NOTE = {"type": "object", "properties": {"next": {"$ref": "#/$defs/note"}}, "required": ["next"]}
 FITTING = [
@@ -93,3 +96,61 @@ def test_a_text_behind_a_reference_is_found():
     schema = {"properties": {"a": {"$ref": "#/$defs/t"}}, "$defs": {"t": {"type": "string"}}}
 
     assert find_text_place(schema, {}, "é") == "a"
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [
+        {"maximum": 10**400},
+        {"minimum": 5, "multipleOf": 5e-324},
+        {"exclusiveMinimum": 1e308, "multipleOf": 3},
+    ],
+)
+def test_numbers_beyond_everything_are_no_reason_to_fail(limits):
+    sample = sample_of({"properties": {"a": {"type": "number", **limits}}, "required": ["a"]})
+
+    assert sample.problem or "a" in sample.arguments
+
+
+WORDS = st.sampled_from(
+    [
+        *(
+            "type",
+            "properties",
+            "required",
+            "items",
+            "prefixItems",
+            "minItems",
+            "uniqueItems",
+            "enum",
+            "const",
+        ),
+        *("default", "examples", "$ref", "anyOf", "oneOf", "allOf", "minimum", "maximum", "exclusiveMinimum"),
+        *("multipleOf", "pattern", "format", "minLength", "maxLength", "minProperties", "$defs", "x"),
+    ]
+)
+LEAVES = (
+    st.none() | st.booleans() | st.integers(-9, 9) | st.floats(allow_nan=False, allow_infinity=False)
+) | st.sampled_from(["object", "array", "string", "number", "a", "#", "#/x", "#/$defs/a", "#/properties/a"])
+SCHEMAS = st.recursive(
+    LEAVES,
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(WORDS | st.just("a"), inner, max_size=4)
+        | st.fixed_dictionaries(
+            {"properties": st.fixed_dictionaries({"a": inner}), "required": st.just(["a"])}
+        )
+    ),
+    max_leaves=12,
+)
+
+
+@given(SCHEMAS)
+def test_no_schema_is_too_odd(schema):
+    sample = sample_of(schema)
+
+    if sample.problem:
+        assert sample.arguments == {}
+    else:
+        assert SchemaCheck(schema).find_errors(sample.arguments) == []
+    find_text_place(schema, sample.arguments, "\u00e9")

@@ -1,6 +1,10 @@
+import json
+import shlex
+
 import pytest
 
 from mesero.doctor.sheet import Sheet
+from mesero.jsonrpc import decode_value, encode_value
 
 
 def test_what_nobody_came_to_is_not_reached():
@@ -103,3 +107,33 @@ def test_secrets_are_hidden_wherever_they_turn_up():
 
     assert "canary" not in repr((sheet.checks, sheet.diagnoses))
     assert sheet.checks[0].evidence[0].startswith("<hidden, 15 characters>, ")
+
+
+SECRET = "ca'na\"ry\\-\u00fc"
+
+
+@pytest.mark.parametrize("written", [str, repr, json.dumps, shlex.quote])
+def test_a_secret_is_hidden_however_it_is_quoted(written):
+    sheet = Sheet([], secrets=[SECRET])
+
+    assert "ry" not in sheet.hide(f"it said {written(SECRET)}").replace("characters", "")
+
+
+def test_what_a_server_sends_does_not_fill_a_report():
+    sheet = Sheet(["a"])
+
+    with sheet.check("a") as check:
+        for _ in range(5_000):
+            check.say("x" * 100_000)
+    sheet.diagnose("NET-1", "x" * 100_000, evidence=["x"] * 5_000)
+
+    assert len(repr(sheet.checks)) + len(repr(sheet.diagnoses)) < 500_000
+    assert sheet.checks[0].evidence[-1] == "and 4,800 more"
+    assert sheet.diagnoses[0].cause.endswith("x… (100,000 characters)")
+
+
+def test_half_a_character_does_not_keep_a_report_from_being_written_down():
+    sheet = Sheet([])
+    sheet.diagnose("NET-1", "a\udcff", fix="b\udcff", evidence=["c\udcff"])
+
+    assert decode_value(encode_value(sheet.diagnoses))[0]["cause"] == "a?"

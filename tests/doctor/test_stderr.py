@@ -1,4 +1,6 @@
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from mesero.doctor.stderr import (
     LastWords,
@@ -220,3 +222,12 @@ def test_what_was_taken_out_of_the_recording_is_shown_as_in_the_rest_of_the_repo
 
 def test_colours_are_no_words():
     assert plain_words("\x1b[31mError\x1b[39m: no") == "Error: no"
+
+
+@given(st.lists(st.text() | st.text(alphabet="Pasword: ?\n[y/]")))
+def test_no_words_are_too_odd(lines):
+    found = find_last_words(lines)
+    question = find_question(lines)
+
+    assert found is None or found.line in " ".join(lines)
+    assert question is None or question[0] in " ".join(lines)

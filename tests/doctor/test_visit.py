@@ -1,6 +1,7 @@
 import sys
 
 from mesero.doctor.limits import Limits
+from mesero.doctor.processes import alive_of
 from mesero.doctor.recording import Recording
 from mesero.doctor.visit import Visit
 from mesero.jsonrpc import ErrorResponse, ResultResponse
@@ -30,3 +31,26 @@ async def test_a_failure_is_kept():
     await visit.aclose()
 
     assert "code 3" in str(visit.error)
+
+
+AWAY = """
+import os, sys
+sys.path.insert(0, {folder!r})
+from lines import serve
+if os.fork() == 0:
+    os.setsid()
+    os.dup2(os.open(os.devnull, os.O_RDWR), 1)
+    os.execlp("sleep", "sleep", "60")
+serve()
+"""
+
+
+async def test_what_left_the_server_does_not_outlive_the_visit(request):
+    script = AWAY.format(folder=str(request.config.rootpath / "tests/broken"))
+    visit = Visit([sys.executable, "-c", script], Recording().link("x", "stdio", "x"), Limits())
+    async with visit.ending():
+        assert await visit.connect()
+        kin = visit.find_kin()
+
+    assert len(kin) == 1
+    assert alive_of(kin) == []

@@ -360,3 +360,15 @@ loop.run_forever()
     pids = [int(pid) for pid in done.stdout.split()]
     assert len(pids) == 2
     asyncio.run(until(lambda: not any(is_alive(pid) for pid in pids)))
+
+
+@pytest.mark.parametrize(("word", "name"), [("a\0b", "A"), ("a", "A=B")])
+async def test_what_no_system_can_pass_on_is_told(word, name):
+    with pytest.raises(LaunchError, match=r"could not be started: (embedded null byte|illegal environment)"):
+        await spawn(
+            Owner(),
+            [sys.executable, word],
+            environment=inherited_environment({name: "c"}),
+            cwd=None,
+            where="a server",
+        )

@@ -18,7 +18,14 @@ from mesero.host.files import read_all, read_file
 from mesero.host.hosts import HOSTS
 from mesero.host.places import Machine
 from mesero.host.problems import ConfigProblem, Source
-from mesero.trace.sensitive import is_secret_header, is_secret_name, placeholder_for, secret_spans
+from mesero.trace.sensitive import (
+    Span,
+    is_secret_header,
+    is_secret_name,
+    placeholder_for,
+    secret_spans,
+    spans_in_words,
+)
 
 __all__ = [
     "document_of",
@@ -107,8 +114,12 @@ def _nobody(name: str, entries: Sequence[ServerEntry], where: str) -> UsageError
 
 
 def _hidden(text: str) -> str:
+    return _with_placeholders(text, secret_spans(text))
+
+
+def _with_placeholders(text: str, spans: Sequence[Span]) -> str:
     parts, done = [], 0
-    for start, end in secret_spans(text):
+    for start, end in spans:
         parts += [text[done:start], placeholder_for(text[start:end])]
         done = end
     return "".join([*parts, text[done:]])
@@ -116,12 +127,7 @@ def _hidden(text: str) -> str:
 
 def hidden_words(words: Sequence[str]) -> list[str]:
     """The words of a command with placeholders for secrets, also behind options such as ``--token``."""
-    shown = []
-    is_secret = False
-    for word in words:
-        shown.append(placeholder_for(word) if is_secret and not word.startswith("-") else _hidden(word))
-        is_secret = word.startswith("-") and "=" not in word and is_secret_name(word.lstrip("-"))
-    return shown
+    return [_with_placeholders(word, spans) for word, spans in spans_in_words(words)]
 
 
 def _hidden_env(env: Mapping[str, str]) -> dict[str, str]:

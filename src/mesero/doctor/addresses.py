@@ -9,12 +9,16 @@ import ipaddress
 import urllib.parse
 from typing import Final, Literal
 
-__all__ = ["Reach", "join_url", "may_lead_to", "reach_of", "split_url"]
+from yarl import URL
+
+__all__ = ["Reach", "host_of", "join_url", "may_lead_to", "port_of", "reach_of", "split_url"]
 
 Reach = Literal["public", "private", "loopback", "special"]
 """``special``: link-local, multicast, reserved: the metadata services of clouds are among them."""
 
 _SHARED: Final = ipaddress.ip_network("100.64.0.0/10")
+_TRANSLATED: Final = ipaddress.ip_network("64:ff9b::/96")
+"""Behind which a translator finds an IPv4 address: https://www.rfc-editor.org/rfc/rfc6052#section-2.1"""
 _ALLOWED: Final[dict[Reach, frozenset[Reach]]] = {
     "public": frozenset({"public"}),
     "private": frozenset({"public", "private"}),
@@ -31,6 +35,8 @@ def reach_of(address: str) -> Reach:
     """
     found = ipaddress.ip_address(address.partition("%")[0])
     inner = getattr(found, "ipv4_mapped", None) or getattr(found, "sixtofour", None)
+    if found in _TRANSLATED:
+        inner = ipaddress.IPv4Address(int(found) & 0xFFFF_FFFF)
     one = inner or found
     if one.is_loopback:
         return "loopback"
@@ -59,6 +65,22 @@ def split_url(url: str) -> urllib.parse.SplitResult:
     except ValueError:
         return urllib.parse.urlsplit("")
     return parts
+
+
+def port_of(parts: urllib.parse.SplitResult) -> int:
+    """The port of a URL, that of its scheme where it names none."""
+    return parts.port or (443 if parts.scheme == "https" else 80)
+
+
+def host_of(url: str) -> str:
+    """The host that a request for a URL goes to, "" when it is none.
+
+    Digits of other scripts become plain ones on the way there, so that a name can turn out to be an address.
+    """
+    try:
+        return URL(url).raw_host or ""
+    except ValueError:
+        return ""
 
 
 def join_url(url: str, location: str) -> str:

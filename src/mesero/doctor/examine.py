@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+import traceback
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -21,9 +22,13 @@ from mesero.doctor.recording import Recording
 from mesero.doctor.report import Report, verdict_for
 from mesero.doctor.sheet import Sheet, Watch
 from mesero.doctor.visit import Visit
+from mesero.errors import MeseroError, UsageError
 from mesero.host.configured import ConfiguredServer
+from mesero.types import Implementation
 
 __all__ = ["examine"]
+
+_FRAMES = 3
 
 
 async def examine(
@@ -61,26 +66,26 @@ async def examine(
         name: What the server is called in a configuration: hosts put it before the names of its tools.
         server: Where the target comes from, if it is from a configuration file.
         watch: Told of each check.
-        on_cancelled: Called with what was seen until then when the examination is cancelled. Nothing that was
-            started is left then, either.
+        on_cancelled: Called with what was seen until then when it is cancelled. Nothing is left then, either.
+
+    Raises:
+        UsageError: there is neither a target nor a server.
     """
+    if server is None and not target:
+        raise UsageError("there is nothing to examine", fix="Give a command or a URL")
     start = time.monotonic()
     limits = Limits(timeout_s, watch_s, is_deep, may_call=is_deep or bool(calls))
     recording = Recording(trace)
-    settings: dict[str, Any] = {"recording": recording, "limits": limits, "calls": calls or {}}
-    settings["name"] = server.entry.name if name is None and server is not None else name
-    if isinstance(target, str):
-        settings["headers"] = headers or {}
-    else:
-        settings |= {"env": env or {}, "cwd": cwd, "home": home or Path.home()}
+    called = server.entry.name if name is None and server is not None else name
+    settings = {"recording": recording, "limits": limits, "calls": calls or {}, "name": called}
+    own = {"env": env or {}, "cwd": cwd, "home": home or Path.home()}
+    settings |= {"headers": headers or {}} if isinstance(target, str) else own
     examination = _examination_for(target, server, watch, settings)
     try:
-        if (server is None or check_config(examination.sheet, server)) and target:
-            await _run_within(limits, examination)
+        await _run_within(limits, examination, server)
     except asyncio.CancelledError:
         if on_cancelled is not None:
-            seen = _report_of(examination, since=start)
-            on_cancelled(seen if seen.diagnoses else replace(seen, verdict="unknown"))
+            on_cancelled(_report_of(examination, since=start, is_cancelled=True))
         raise
     finally:
         recording.close()
@@ -106,12 +111,18 @@ def _examination_for(
     )
 
 
-async def _run_within(limits: Limits, examination: Any) -> None:
+async def _run_within(limits: Limits, examination: Any, server: ConfiguredServer | None) -> None:
     sheet: Sheet = examination.sheet
+    deadline = asyncio.timeout(limits.total_s + limits.watch_s)
     try:
-        async with asyncio.timeout(limits.total_s + limits.watch_s):
-            await examination.run()
-    except TimeoutError:
+        async with deadline:
+            # An entry of a file may name nothing at all, which has been said then.
+            if (server is None or check_config(sheet, server)) and examination.shown:
+                await examination.run()
+    except Exception as error:  # noqa: BLE001 - what was seen until then must not be lost with it
+        if not deadline.expired():
+            _tell_failure(sheet, error)
+            return
         if not sheet.is_broken and isinstance(examination, LocalExamination):
             examination.tell_unfinished()
         if not sheet.is_broken:
@@ -119,18 +130,40 @@ async def _run_within(limits: Limits, examination: Any) -> None:
             sheet.diagnose("TIME-1", f"it was not done within {total_s:g} s; what was not reached is marked")
 
 
-def _report_of(examination: Any, *, since: float) -> Report:
+def _tell_failure(sheet: Sheet, error: Exception) -> None:
+    """The examination itself failed: what was asked for cannot be done, or the doctor has a mistake."""
+    if isinstance(error, MeseroError):
+        sheet.diagnose("CONNECT-1", error.what, blame=error.blame, fix=error.fix)
+        return
+    frames = traceback.extract_tb(error.__traceback__)[-_FRAMES:]
+    sheet.diagnose(
+        "DOCTOR-1",
+        f"{type(error).__name__}: {error}",
+        evidence=[f"{Path(each.filename).name}, line {each.lineno}, in {each.name}" for each in frames],
+    )
+
+
+def _report_of(examination: Any, *, since: float, is_cancelled: bool = False) -> Report:
     sheet: Sheet = examination.sheet
     visit: Visit | None = examination.visit
     is_connected = visit is not None and visit.is_connected
     facts = visit.facts if visit is not None and is_connected else None
+    verdict = verdict_for(sheet.diagnoses, is_connected=is_connected)
     return Report(
         target=sheet.hide(examination.shown),
-        verdict=verdict_for(sheet.diagnoses, is_connected=is_connected),
-        server=facts.info if facts is not None else None,
+        verdict="unknown" if is_cancelled and not sheet.diagnoses else verdict,
+        server=_hidden_info(sheet, facts.info) if facts is not None else None,
         era=facts.era if facts is not None else None,
         revision=facts.revision if facts is not None else None,
         checks=sheet.checks,
         diagnoses=sheet.diagnoses,
         took_s=round(time.monotonic() - since, 3),
     )
+
+
+def _hidden_info(sheet: Sheet, info: Implementation | None) -> Implementation | None:
+    """What a server says of itself, where it may repeat what it was given."""
+    if info is None:
+        return None
+    texts = {name: value for name in info.__struct_fields__ if isinstance(value := getattr(info, name), str)}
+    return replace(info, **{name: sheet.hide(text) for name, text in texts.items()})

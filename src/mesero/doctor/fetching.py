@@ -15,11 +15,11 @@ from collections.abc import Mapping
 from typing import Any, Final, Literal, Self
 
 import aiohttp
-import msgspec
 from aiohttp.http_exceptions import ContentEncodingError
 from yarl import URL
 
-from mesero.doctor.addresses import Reach, may_lead_to, reach_of, split_url
+from mesero.doctor.addresses import Reach, host_of, may_lead_to, reach_of, split_url
+from mesero.doctor.fetched import LEFT_ALONE, NOT_ASKED, Fetched, Streamed
 from mesero.doctor.rawstream import PLAIN_HELLO
 from mesero.eras import MODERN_REVISIONS
 from mesero.errors import UsageError
@@ -29,9 +29,7 @@ from mesero.types import CLIENT_CAPABILITIES_KEY, PROTOCOL_VERSION_KEY
 
 __all__ = [
     "POST_HEADERS",
-    "Fetched",
     "Fetcher",
-    "Streamed",
     "discover_request",
     "initialize_request",
     "stateless_request",
@@ -40,88 +38,11 @@ __all__ = [
 _MAX_BYTES: Final = 65_536
 _STREAM_S: Final = 2.0
 """How long a stream is read on for a message, once something of it came."""
-_LEFT_ALONE: Final = "not asked: the server wants us to wait (429)"
 POST_HEADERS: Final = {
     "Content-Type": "application/json",
     "Accept": "application/json, text/event-stream",
 }
 """What every message over HTTP is sent with."""
-
-
-class Fetched(msgspec.Struct, frozen=True, kw_only=True):
-    """What came of a request. ``status`` is 0 and ``error`` says why where nothing came.
-
-    ``fault`` says what was wrong with the body: it is not encoded as its header says, or it broke off.
-    ``head_s`` is when the head came, ``took_s`` when it was over, in seconds from the request on.
-    """
-
-    method: str
-    url: str
-    status: int = 0
-    headers: dict[str, str] = {}
-    body: bytes = b""
-    error: str = ""
-    fault: Literal["", "encoding", "cut"] = ""
-    is_timeout: bool = False
-    head_s: float = 0.0
-    took_s: float = 0.0
-
-    @property
-    def kind(self) -> str:
-        """The content type without its parameters."""
-        return self.headers.get("content-type", "").partition(";")[0].strip().lower()
-
-    @property
-    def is_mcp(self) -> bool:
-        """Whether this is how a server of either era answers a message, a refusal included."""
-        return b'"jsonrpc"' in self.body and (self.kind in ("application/json", "text/event-stream"))
-
-    @property
-    def is_old_stream(self) -> bool:
-        """Whether this is the beginning of the stream of 2024-11-05."""
-        return self.kind == "text/event-stream" and b"endpoint" in self.body[:200]
-
-    @property
-    def is_silent_stream(self) -> bool:
-        """Whether this is an event stream on which nothing came."""
-        return self.status == 200 and self.kind == "text/event-stream" and not self.body and not self.fault
-
-    def find_document(self) -> dict[str, Any] | None:
-        """The JSON object in the body of a 200, or None."""
-        if self.status != 200:
-            return None
-        try:
-            value = json.loads(self.body)
-        except (ValueError, RecursionError):
-            return None
-        return value if isinstance(value, dict) else None
-
-    def __str__(self) -> str:
-        came = f"{self.status} {self.kind}".rstrip() if self.status else self.error
-        return f"{self.method} {self.url} → {came}"
-
-
-class Streamed(msgspec.Struct, frozen=True, kw_only=True):
-    """A stream that was held open. Times are in seconds from the request on.
-
-    ``pieces`` are what came and when, ``end`` how it ended: the server ended it in order, it broke off, or we
-    left; ``end_s`` when.
-    """
-
-    head: Fetched
-    pieces: tuple[tuple[float, bytes], ...] = ()
-    end: Literal["ours", "server", "cut"] = "ours"
-    end_s: float = 0.0
-
-    @property
-    def body(self) -> bytes:
-        """All that came."""
-        return b"".join(data for _, data in self.pieces)
-
-    @property
-    def last_s(self) -> float:
-        """When something came for the last time."""
-        return self.pieces[-1][0] if self.pieces else self.head.head_s
 
 
 class Fetcher:
@@ -169,7 +90,7 @@ class Fetcher:
         if (parts.scheme, parts.netloc) == (own.scheme, own.netloc):
             return await self.fetch("GET", url, headers=headers)
         reach = await self._reach_of_server()
-        refusal = _refusal_of(parts, reach)
+        refusal = _refusal_of(parts, host_of(url), reach)
         if refusal:
             return Fetched(method="GET", url=url, error=refusal)
         if self._guarded is None:
@@ -205,7 +126,7 @@ class Fetcher:
         body: bytes | None,
     ) -> Fetched:
         if self._is_limited(url):
-            return Fetched(method=method, url=url, error=_LEFT_ALONE)
+            return Fetched(method=method, url=url, error=LEFT_ALONE)
         start = time.monotonic()
         seen: dict[str, Any] = {}
         try:
@@ -249,10 +170,11 @@ class Fetcher:
         if self._session is None:
             raise ValueError("the fetcher is not open")
         if self._is_limited(url):
-            return Streamed(head=Fetched(method=method, url=url, error=_LEFT_ALONE))
+            return Streamed(head=Fetched(method=method, url=url, error=LEFT_ALONE))
         start = time.monotonic()
         head = Fetched(method=method, url=url, error=f"no answer within {for_s:g} s", is_timeout=True)
         pieces: list[tuple[float, bytes]] = []
+        came = bytearray()
         end: Literal["ours", "server", "cut"] = "ours"
         try:
             async with (
@@ -267,8 +189,8 @@ class Fetcher:
                 if is_head_enough and head.kind == "text/event-stream":
                     return Streamed(head=head, end_s=head_s)
                 while data := await response.content.readany():
-                    pieces.append((round(time.monotonic() - start, 3), data))
-                    came = b"".join(each for _, each in pieces)
+                    pieces.append((round(time.monotonic() - start, 3), data[:_MAX_BYTES]))
+                    came += data[:_MAX_BYTES]
                     if (until and until in came) or len(came) > _MAX_BYTES:
                         return Streamed(head=head, pieces=tuple(pieces), end_s=pieces[-1][0])
                 end = "server"
@@ -295,7 +217,8 @@ async def _read(opened: Any, seen: dict[str, Any], start: float) -> None:
         try:
             async with deadline:
                 while len(seen["body"]) < _MAX_BYTES and (data := await response.content.readany()):
-                    seen["body"] += data
+                    # What was compressed may have grown a thousandfold.
+                    seen["body"] += data[:_MAX_BYTES]
                     if is_stream and (b'"jsonrpc"' in seen["body"] or b"endpoint" in seen["body"]):
                         return
                     if is_stream and deadline.when() is None:
@@ -321,7 +244,8 @@ class _GuardedResolver(aiohttp.ThreadedResolver):
         found = await super().resolve(*args, **kwargs)
         for each in found:
             if not may_lead_to(self._from, reach_of(each["host"])):
-                raise OSError(f"not asked: the name leads to {each['host']}, an address that is not public")
+                where = each["host"]
+                raise OSError(f"{NOT_ASKED}: the name leads to {where}, an address that is not public")
         return found
 
 
@@ -337,29 +261,29 @@ def _session(resolver: aiohttp.ThreadedResolver) -> aiohttp.ClientSession:
 
 
 def _joined(headers: Mapping[str, str]) -> dict[str, str]:
-    """Headers by their names in lower case; what was sent several times is one list."""
+    """Headers by their names in lower case; what was sent several times is one list, and all is UTF-8."""
     joined: dict[str, str] = {}
     for name, value in headers.items():
         lower = name.lower()
-        joined[lower] = f"{joined[lower]}, {value}" if lower in joined else value
+        text = value.encode(errors="surrogateescape").decode(errors="replace")
+        joined[lower] = f"{joined[lower]}, {text}" if lower in joined else text
     return joined
 
 
-def _refusal_of(parts: urllib.parse.SplitResult, server: Reach) -> str:
+def _refusal_of(parts: urllib.parse.SplitResult, host: str, server: Reach) -> str:
     """Why a URL that a server named is not asked, by its text alone; or ""."""
-    host = parts.hostname or ""
     try:
         target: Reach | None = reach_of(host)
     except ValueError:
         target = "loopback" if host == "localhost" or host.endswith(".localhost") else None
     if parts.scheme not in ("http", "https") or not host:
-        return "not asked: this is no http(s) URL"
+        return f"{NOT_ASKED}: this is no http(s) URL"
     if parts.username is not None:
-        return "not asked: the URL has credentials in it"
+        return f"{NOT_ASKED}: the URL has credentials in it"
     if target is not None and not may_lead_to(server, target):
-        return f"not asked: {host} is an address that is not public"
+        return f"{NOT_ASKED}: {host} is an address that is not public"
     if parts.scheme == "http" and target != "loopback":
-        return "not asked: it is plain HTTP to another machine"
+        return f"{NOT_ASKED}: it is plain HTTP to another machine"
     return ""
 
 
@@ -373,7 +297,7 @@ def _note_failure(seen: dict[str, Any], error: Exception) -> None:
 def _reason_of(error: Exception) -> str:
     inner = error.os_error if isinstance(error, aiohttp.ClientConnectorError) else error
     text = str(getattr(inner, "strerror", None) or inner) or type(error).__name__
-    return text if text.startswith("not asked") else str(error) or text
+    return text if text.startswith(NOT_ASKED) else str(error) or text
 
 
 def stateless_request(method: str, id_: int = 1, **params: Any) -> tuple[dict[str, str], bytes]:

@@ -111,7 +111,7 @@ class LocalExamination:
         if not check_command(sheet, self._command, self._env, self._cwd, home=self._home):
             return
         check_environment(sheet, self._command[1:], self._env)
-        trace = self._recording.link(Path(self._command[0]).name, "stdio", shlex.join(self._command))
+        trace = self._recording.link(Path(self._command[0]).name, "stdio", self.sheet.hide(self.shown))
         self.visit = visit = Visit(self._command, trace, self._limits, env=self._env, cwd=self._cwd)
         async with visit.ending():
             with sheet.check("connection") as check:
@@ -137,7 +137,7 @@ class LocalExamination:
     def _another(self, **settings: Any) -> Visit:
         """One more connection, to a process of its own, for what the audit shall not judge."""
         name = f"{Path(self._command[0]).name} (odd requests)"
-        trace = self._recording.link(name, "stdio", shlex.join(self._command), is_judged=False)
+        trace = self._recording.link(name, "stdio", self.sheet.hide(self.shown), is_judged=False)
         return Visit(self._command, trace, self._limits, env=self._env, cwd=self._cwd, **settings)
 
     # -- connected -------------------------------------------------------------------------------------------
@@ -169,7 +169,7 @@ class LocalExamination:
         """Why there is no connection: one answer, from the most telling evidence."""
         error = visit.error
         await visit.aclose()
-        judgement = judge(self._recording.lines, is_connected=False, file=self._recording.file)
+        judgement = judge(self._recording.judged, is_connected=False, file=self._recording.file)
         codes = {each.code for each in judgement.causes}
         sheet = self.sheet
         if "CLOSED-2" in codes:

@@ -14,6 +14,9 @@ import signal
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from mesero.doctor.programs import secrets_in_words
+from mesero.doctor.sheet import hide_all
+
 __all__ = [
     "MARK",
     "ProcessFacts",
@@ -32,11 +35,14 @@ MARK: Final = "MESERO_DOCTOR_VISIT"
 """The variable that everything has which a server under examination starts."""
 _PROC = Path("/proc")
 _ROUNDS = 10
+_SHOWN_CHARS = 200
 _given_marks: set[str] = set()
 
 
 class ProcessFacts(NamedTuple):
-    """One process: its id, when it started (in the system's ticks), its short name and its command line."""
+    """One process: its id, when it started (in the system's ticks), its short name, and the beginning of its
+    command line without what looks like a secret.
+    """
 
     pid: int
     start: int
@@ -47,15 +53,17 @@ class ProcessFacts(NamedTuple):
 def _read(pid: int) -> tuple[int, ProcessFacts] | None:
     """The parent of a process, and the process; None when it is gone or only waits to be collected."""
     try:
-        text = (_PROC / str(pid) / "stat").read_text()
-        command = (_PROC / str(pid) / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+        # The system cuts a name after 15 bytes, in the middle of a character if need be.
+        text = (_PROC / str(pid) / "stat").read_bytes().decode(errors="replace")
+        words = (_PROC / str(pid) / "cmdline").read_bytes().decode(errors="replace").split("\0")
     except OSError:
         return None
     name, _, rest = text.partition("(")[2].rpartition(")")
     fields = rest.split()
     if fields[0] in ("Z", "X"):
         return None
-    return int(fields[1]), ProcessFacts(pid, int(fields[19]), name, command.strip()[:200])
+    command = hide_all(" ".join(words), secrets_in_words(words)).strip()[:_SHOWN_CHARS]
+    return int(fields[1]), ProcessFacts(pid, int(fields[19]), name, command)
 
 
 def facts_of(pid: int) -> ProcessFacts | None:

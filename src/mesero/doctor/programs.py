@@ -16,7 +16,7 @@ from pathlib import Path
 
 from mesero.host.values import is_placeholder
 from mesero.host.variables import references_in
-from mesero.trace.sensitive import is_secret_name, secret_spans
+from mesero.trace.sensitive import spans_in_words
 
 __all__ = [
     "SOURCES_OF_PROGRAMS",
@@ -141,14 +141,7 @@ def secrets_in_words(words: Sequence[str]) -> list[str]:
     Args:
         words: The words of the command; the URL alone.
     """
-    found: list[str] = []
-    is_named = False
-    for word in words:
-        if is_named and not word.startswith("-"):
-            found.append(word)
-        else:
-            found += [word[start:end] for start, end in secret_spans(word)]
-        is_named = word.startswith("-") and "=" not in word and is_secret_name(word.lstrip("-"))
+    found = [word[start:end] for word, spans in spans_in_words(words) for start, end in spans]
     return [one for one in found if len(one) >= _MIN_SECRET and not UNEXPANDED.search(one)]
 
 

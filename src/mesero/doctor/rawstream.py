@@ -14,6 +14,7 @@ import signal
 import sys
 from collections.abc import Mapping, Sequence
 
+from mesero.doctor.processes import MARK, end_marked, fresh_mark
 from mesero.transports.process import inherited_environment
 
 __all__ = ["FRAMED_HELLO", "PLAIN_HELLO", "find_answer"]
@@ -35,6 +36,7 @@ PLAIN_HELLO = _BODY + b"\n"
 FRAMED_HELLO = b"Content-Length: %d\r\n\r\n" % len(_BODY) + _BODY
 """``initialize`` as the Language Server Protocol would have it."""
 _MAX_BYTES = 65_536
+_END_S = 1.0
 
 
 async def find_answer(
@@ -56,24 +58,23 @@ async def find_answer(
         wait_s: How long to wait for a first byte, in seconds.
         is_closing: Whether its stdin is closed once this is written.
     """
+    mark = fresh_mark()
+    process = None
     try:
         process = await asyncio.create_subprocess_exec(
             *command,
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.DEVNULL,
-            env=inherited_environment(env),
+            env=inherited_environment({**env, MARK: mark}),
             cwd=cwd,
             start_new_session=sys.platform != "win32",
         )
-    except OSError:
-        return None
-    try:
         return await asyncio.wait_for(_exchange(process, said, is_closing=is_closing), wait_s) or None
-    except (TimeoutError, ConnectionError):
+    except (OSError, TimeoutError):
         return None
     finally:
-        await _end(process)
+        await _end(process, mark)
 
 
 async def _exchange(process: asyncio.subprocess.Process, said: bytes, *, is_closing: bool) -> bytes:
@@ -87,11 +88,17 @@ async def _exchange(process: asyncio.subprocess.Process, said: bytes, *, is_clos
     return await stdout.read(_MAX_BYTES)
 
 
-async def _end(process: asyncio.subprocess.Process) -> None:
-    """Kill it and all that it started."""
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        if sys.platform == "win32":
-            process.kill()
-        else:
-            os.killpg(process.pid, signal.SIGKILL)
-    await process.wait()
+async def _end(process: asyncio.subprocess.Process | None, mark: str) -> None:
+    """Kill it and all that it started, also what has left its group."""
+    if process is not None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            if sys.platform == "win32":
+                process.kill()
+            else:
+                os.killpg(process.pid, signal.SIGKILL)
+    end_marked(mark)
+    if process is not None:
+        # Where nobody tells what it started, that may hold its pipes open for as long as it likes.
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_END_S):
+                await process.wait()

@@ -32,11 +32,12 @@ from mesero.doctor.checks.streams import (
     find_way_to_listen,
 )
 from mesero.doctor.checks.tools import check_tools
-from mesero.doctor.fetching import POST_HEADERS, Fetched, Fetcher, Streamed, initialize_request
+from mesero.doctor.fetched import Fetched, Streamed
+from mesero.doctor.fetching import POST_HEADERS, Fetcher, initialize_request
 from mesero.doctor.judging import judge
 from mesero.doctor.limits import Limits
 from mesero.doctor.recording import Recording
-from mesero.doctor.sheet import Sheet
+from mesero.doctor.sheet import Sheet, hide_all
 from mesero.doctor.visit import Visit
 from mesero.errors import UsageError
 from mesero.trace.recorder import LinkRecorder
@@ -59,9 +60,9 @@ _SECRET_NAME: Final = re.compile(r"key|token|secret|auth|passw|pwd|sig|cred|sess
 
 
 def secrets_of_url(url: str) -> list[str]:
-    """What of a URL is not shown: a password, keys in the query, and what looks like a key in the path."""
+    """What of a URL is not shown: credentials, keys in the query, and what looks like a key in the path."""
     parts = split_url(url)
-    found = [parts.password or "", unquote(parts.password or "")]
+    found = [each for part in (parts.username, parts.password) if part for each in (part, unquote(part))]
     for name, _, value in (pair.partition("=") for pair in parts.query.split("&")):
         if _SECRET_NAME.search(name) or len(value) >= _LONG_VALUE:
             found += [value, unquote_plus(value)]
@@ -81,9 +82,7 @@ def shown_target(url: str) -> str:
         shown = shown_url(URL(url))
     except ValueError:
         shown = url.partition("?")[0].rpartition("@")[2]
-    for secret in secrets_of_url(url):
-        shown = shown.replace(secret, f"<hidden, {len(secret)} characters>")
-    return shown
+    return hide_all(shown, secrets_of_url(url))
 
 
 class RemoteExamination:
@@ -226,7 +225,10 @@ class RemoteExamination:
     def _followed(self, seen: Fetched) -> str:
         """The URL that the client came to: where a redirect within the origin leads that keeps the method."""
         to = join_url(seen.url, seen.headers.get("location", "")) if seen.status in (307, 308) else ""
-        return to if to and has_same_origin(URL(to), URL(self._url)) else self._url
+        try:
+            return to if to and has_same_origin(URL(to), URL(self._url)) else self._url
+        except ValueError:
+            return self._url
 
     async def _stay(
         self, fetcher: Fetcher, visit: Visit, url: str, way: Listening | str, called: CallsSeen
@@ -291,7 +293,7 @@ class RemoteExamination:
         await self._look_closer(fetcher, seen)
         if any(each.severity == "broken" for each in sheet.diagnoses):
             return
-        judgement = judge(self._recording.lines, is_connected=False, file=self._recording.file)
+        judgement = judge(self._recording.judged, is_connected=False, file=self._recording.file)
         found = [*judgement.causes, *judgement.faults]
         if found:
             sheet.add(found[0])

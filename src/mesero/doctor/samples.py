@@ -21,6 +21,8 @@ _MAX_DEPTH: Final = 16
 _MAX_STEPS: Final = 2_000
 _MAX_ITEMS: Final = 100
 _MAX_CHARS: Final = 10_000
+_MAX_NUMBER: Final = 2.0**53
+_MIN_STEP: Final = 1e-9
 
 _FORMATS: Final = {
     "date": "2026-01-01",
@@ -308,7 +310,7 @@ def _number_of(schema: Mapping[str, Any], *, is_whole: bool) -> float:
     low, high = _limit_in(schema, "minimum"), _limit_in(schema, "maximum")
     above, below = _limit_in(schema, "exclusiveMinimum"), _limit_in(schema, "exclusiveMaximum")
     step = _limit_in(schema, "multipleOf")
-    if step is None or step <= 0:
+    if step is None or step < _MIN_STEP:
         step = 1.0 if is_whole else None
     if above is not None and (low is None or above >= low):
         low = above + (step or 1.0)
@@ -329,7 +331,8 @@ def _limit_in(schema: Mapping[str, Any], word: str) -> float | None:
     value = schema.get(word)
     if not isinstance(value, int | float) or isinstance(value, bool):
         return None
-    return float(value) if math.isfinite(value) else None
+    # Beyond that no number has a whole number beside it, and none can be made up.
+    return float(value) if abs(value) < _MAX_NUMBER else None
 
 
 def _text_of(schema: Mapping[str, Any]) -> str:

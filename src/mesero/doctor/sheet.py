@@ -6,10 +6,12 @@ server from being used stands first, and of that what was found first.
 
 from __future__ import annotations
 
+import json
+import shlex
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Protocol
+from typing import Final, Protocol
 
 from msgspec.structs import replace
 
@@ -18,7 +20,10 @@ from mesero.audit.findings import Blame
 from mesero.doctor.report import SEVERITIES, Check, Diagnosis, Severity, Status
 from mesero.doctor.texts import TEXTS
 
-__all__ = ["OpenCheck", "Sheet", "Watch"]
+__all__ = ["OpenCheck", "Sheet", "Watch", "hide_all"]
+
+_MAX_CHARS: Final = 2_000
+_MAX_TEXTS: Final = 200
 
 
 class Watch(Protocol):
@@ -60,6 +65,19 @@ class OpenCheck:
         self.status = "skipped"
 
 
+def hide_all(text: str, secrets: Iterable[str]) -> str:
+    """A text with each of these secrets hidden; of one that is a part of another, the longer comes first."""
+    for secret in secrets:
+        text = text.replace(secret, f"<hidden, {len(secret)} characters>")
+    return text
+
+
+def _forms_of(secret: str) -> tuple[str, ...]:
+    """A secret as it is, and as it stands in a quoted text."""
+    quoted = (repr(secret)[1:-1], json.dumps(secret)[1:-1], shlex.quote(secret))
+    return tuple(each for each in (secret, *quoted) if secret)
+
+
 class Sheet:
     """What is known so far.
 
@@ -80,7 +98,7 @@ class Sheet:
     ) -> None:
         self._checks: dict[str, Check] = {name: Check(name=name, status="not reached") for name in names}
         # The longest first: one may be a part of another.
-        self._secrets = sorted({each for each in secrets if each}, key=len, reverse=True)
+        self._secrets = sorted({form for each in secrets for form in _forms_of(each)}, key=len, reverse=True)
         self._watch = watch
         self._clock = clock
         self._diagnoses: list[Diagnosis] = []
@@ -119,7 +137,7 @@ class Sheet:
             raise
         finally:
             took_s = round(self._clock() - start, 3)
-            evidence = tuple(map(self.hide, opened.evidence))
+            evidence = self._shown(opened.evidence)
             done = Check(name=name, status=opened.status, took_s=took_s, evidence=evidence)
             self._checks[name] = done
             if self._watch is not None:
@@ -132,15 +150,20 @@ class Sheet:
         hidden = {
             "cause": self.hide(diagnosis.cause),
             "fix": self.hide(diagnosis.fix),
-            "evidence": tuple(map(self.hide, diagnosis.evidence)),
+            "evidence": self._shown(diagnosis.evidence),
         }
         self._diagnoses.append(replace(diagnosis, **hidden))
 
     def hide(self, text: str) -> str:
-        """A text without the secrets in it."""
-        for secret in self._secrets:
-            text = text.replace(secret, f"<hidden, {len(secret)} characters>")
-        return text
+        """A text as it may stand in a report: without the secrets, bounded, and without half characters."""
+        text = hide_all(text, self._secrets)
+        if len(text) > _MAX_CHARS:
+            text = f"{text[:_MAX_CHARS]}… ({len(text):,} characters)"
+        return text.encode(errors="replace").decode()
+
+    def _shown(self, texts: Sequence[str]) -> tuple[str, ...]:
+        more = (f"and {len(texts) - _MAX_TEXTS:,} more",) if len(texts) > _MAX_TEXTS else ()
+        return (*map(self.hide, texts[:_MAX_TEXTS]), *more)
 
     def escalate(self, code: str) -> None:
         """This one turned out to be what keeps the server from being used."""

@@ -245,14 +245,17 @@ class Visit:
         """
         loop = asyncio.get_running_loop()
         start, before = loop.time(), len(self.questions.asked)
-        reports: list[Any] = []
+        reports = 0
         result: Any = None
         error: MeseroError | None = None
+
+        def count(_: object) -> None:
+            nonlocal reports
+            reports += 1
+
         try:
             async with asyncio.timeout(limit_s + _GRACE_S):
-                result = await self.client.call_tool(
-                    name, arguments, timeout_s=limit_s, on_progress=reports.append
-                )
+                result = await self.client.call_tool(name, arguments, timeout_s=limit_s, on_progress=count)
         except TimeoutError:
             error = CallTimeoutError(f"tools/call {name!r}", timeout_s=limit_s)
         except MeseroError as failure:
@@ -263,7 +266,7 @@ class Visit:
             result=result,
             error=error,
             took_s=loop.time() - start,
-            reports=len(reports),
+            reports=reports,
             asked=tuple(self.questions.asked[before:]),
         )
 

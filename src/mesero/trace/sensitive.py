@@ -24,6 +24,7 @@ __all__ = [
     "is_suspect",
     "placeholder_for",
     "secret_spans",
+    "spans_in_words",
 ]
 
 Span = tuple[int, int]
@@ -194,6 +195,14 @@ def secret_spans(text: str, *, known: Collection[str] = ()) -> list[Span]:
         return []
     kept = find_placeholder_spans(text)
     return _merge(span for span in found if not any(span[0] < end and start < span[1] for start, end in kept))
+
+
+def spans_in_words(words: Iterable[str]) -> Iterator[tuple[str, list[Span]]]:
+    """Each word of a command line with the secrets in it: by their shape, or by the option before them."""
+    is_named = False
+    for word in words:
+        yield word, [(0, len(word))] if is_named and not word.startswith("-") else secret_spans(word)
+        is_named = word.startswith("-") and "=" not in word and is_secret_name(word.lstrip("-"))
 
 
 def find_placeholder_spans(text: str) -> list[Span]:

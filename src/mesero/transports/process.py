@@ -352,6 +352,9 @@ async def spawn(
             where=where,
             fix=_advice_for(error),
         ) from None
+    except ValueError as error:
+        # A NUL in an argument, a "=" in the name of a variable: no system can pass that on.
+        raise LaunchError(f"{program!r} could not be started: {error}", where=where) from None
     return process
 
 

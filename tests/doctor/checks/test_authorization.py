@@ -1,7 +1,8 @@
 import pytest
 
 from mesero.doctor.checks.authorization import check_authorization
-from mesero.doctor.fetching import Fetched, Fetcher
+from mesero.doctor.fetched import Fetched
+from mesero.doctor.fetching import Fetcher
 from mesero.doctor.sheet import Sheet
 
 

@@ -1,4 +1,8 @@
+import time
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from mesero.doctor.checks.challenges import Challenge, find_bearer, parse_challenges
 
@@ -32,3 +36,18 @@ def test_of_several_the_one_that_says_the_most_counts():
     assert find_bearer([Challenge("Basic")]) is None
     assert rich.scopes == ("a", "b")
     assert plain.scopes == ()
+
+
+@given(st.text() | st.text(alphabet='aB=", \\\t/'))
+def test_no_header_is_too_odd(value):
+    for each in parse_challenges(value):
+        assert each.scheme
+        assert all(name == name.lower() for name in each.parameters)
+
+
+def test_a_header_of_spaces_keeps_nobody_busy():
+    start = time.monotonic()
+
+    assert parse_challenges(f"{' ' * 20_000},{' ' * 20_000}(") == []
+
+    assert time.monotonic() - start < 5

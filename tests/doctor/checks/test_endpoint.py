@@ -1,7 +1,8 @@
 import pytest
 
 from mesero.doctor.checks.endpoint import check_endpoint, diagnose_refusal, find_neighbour
-from mesero.doctor.fetching import Fetched, Fetcher
+from mesero.doctor.fetched import Fetched
+from mesero.doctor.fetching import Fetcher
 from mesero.doctor.sheet import Sheet
 from tests.broken.endpoints import honest, serving
 

@@ -1,5 +1,5 @@
 from mesero.doctor.checks.limiting import check_limits
-from mesero.doctor.fetching import Fetched
+from mesero.doctor.fetched import Fetched
 from mesero.doctor.recording import Recording
 from mesero.doctor.sheet import Sheet
 from mesero.transports import HttpFacts

@@ -11,7 +11,7 @@ from mesero.doctor.checks.metadata import (
     resource_places_of,
     strings_in,
 )
-from mesero.doctor.fetching import Fetched
+from mesero.doctor.fetched import Fetched
 
 
 def test_the_metadata_of_a_resource_is_looked_for_with_its_path_first():

@@ -1,7 +1,9 @@
+import time
+
 import pytest
 
 from mesero.doctor.checks.pages import find_login, find_title, find_wall, guards_host, quote
-from mesero.doctor.fetching import Fetched
+from mesero.doctor.fetched import Fetched
 
 
 def seen(status=200, body=b"", kind="text/html", **headers):
@@ -61,3 +63,12 @@ def test_the_words_of_an_answer():
     assert find_title(seen(body=b"Hello")) == ""
     assert quote(seen(body=b" boom ", kind="text/plain")) == ": boom"
     assert quote(seen(body=b"<html>")) == ""
+
+
+@pytest.mark.parametrize("begun", [b"<title>", b"<title ", b"<input ", b"<input type="])
+def test_what_is_begun_and_never_ended_keeps_nobody_busy(begun):
+    start = time.monotonic()
+
+    assert find_login(seen(200, begun * (400_000 // len(begun)))) == ""
+
+    assert time.monotonic() - start < 5

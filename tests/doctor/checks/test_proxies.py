@@ -67,3 +67,22 @@ async def test_what_is_no_answer_of_a_proxy_is_told(raw, monkeypatch):
 
     assert not tunnel.is_usable
     assert [each.code for each in sheet.diagnoses] == ["NET-7"]
+
+
+@pytest.mark.parametrize("host", ["1.2.3", "999.1.1.1"])
+async def test_digits_that_are_no_address_are_a_host_like_any_other(host, monkeypatch):
+    with answering(saying(b"HTTP/1.1 502 Bad Gateway\r\n\r\n")) as port:
+        monkeypatch.setenv("HTTPS_PROXY", f"http://127.0.0.1:{port}")
+        tunnel, sheet = await looked_at(f"https://{host}/mcp")
+
+    assert not tunnel.is_usable
+    assert [each.code for each in sheet.diagnoses] == ["NET-7"]
+
+
+async def test_a_proxy_whose_name_is_none_is_told(monkeypatch):
+    monkeypatch.setenv("HTTPS_PROXY", f"http://{'a' * 70}.example:1")
+
+    tunnel, sheet = await looked_at()
+
+    assert not tunnel.is_usable
+    assert [each.code for each in sheet.diagnoses] == ["NET-5"]

@@ -54,3 +54,12 @@ async def test_the_end_of_the_way_is_what_is_offered():
 
     assert [each.code for each in sheet.diagnoses] == ["HTTP-1"]
     assert sheet.diagnoses[0].fix == f'"url": "{root}/end"'
+
+
+async def test_another_port_is_another_server():
+    with serving(honest) as other, serving(turning({"/a": (307, f"{other}/end")})) as root:
+        async with Fetcher(timeout_s=5) as fetcher:
+            first = await fetcher.fetch("POST", f"{root}/a")
+            hops, circles = await follow(fetcher, first)
+
+    assert (hops, circles) == ([], False)

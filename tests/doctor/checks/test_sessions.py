@@ -116,3 +116,13 @@ async def test_a_session_of_our_own_carries_what_its_server_chose():
         "Mcp-Session-Id": SESSION,
     }
     assert answer.status == 200
+
+
+def test_a_session_that_the_client_ended_is_not_lost():
+    recording = Recording()
+    link = recording.link("a", "http", "http://h/")
+    for number, (method, status) in enumerate((("POST", 200), ("DELETE", 204), ("POST", 404)), 1):
+        link("c2s", b"{}", HttpFacts(method=method, exchange=number, headers=OURS))
+        link.http("s2c", HttpFacts(exchange=number, status=status))
+
+    assert find_loss(recording.lines) is None

@@ -4,7 +4,8 @@ import types
 import pytest
 
 from mesero.doctor.checks.streams import Listening, between, check_streams, diagnose_silence
-from mesero.doctor.fetching import Fetched, Fetcher, Streamed
+from mesero.doctor.fetched import Fetched, Streamed
+from mesero.doctor.fetching import Fetcher
 from mesero.doctor.sheet import OpenCheck, Sheet
 from tests.broken.endpoints import begin_stream, say_event, serving
 

@@ -2,6 +2,8 @@ import base64
 import json
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from mesero.doctor.checks.tokens import Token, find_misshape, has_credentials, read_token
 
@@ -51,3 +53,25 @@ def test_headers_that_look_like_credentials_are_named():
         "Cookie",
         "Authorization",
     ]
+
+
+CLAIMS = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.just(10**400),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    max_leaves=5,
+)
+NAMES = st.sampled_from(["exp", "nbf", "iss", "aud", "scope", "scp"])
+
+
+@given(st.dictionaries(NAMES, CLAIMS, max_size=4))
+def test_no_claims_are_too_odd(claims):
+    token = read_token(sent(claims))
+
+    assert all(limit is None or abs(limit) < 1e15 for limit in (token.expires_s, token.begins_s))
+
+
+@given(st.text() | st.text(alphabet="Bearer .'eyJ=\n"))
+def test_no_header_is_too_odd(value):
+    headers = {"Authorization": value}
+    read_token(headers)
+    find_misshape(headers)

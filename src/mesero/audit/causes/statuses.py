@@ -399,7 +399,7 @@ def _host(link: LinkState) -> Iterator[Proof]:
 def _page(link: LinkState) -> Iterator[Proof]:
     for each in [*link.refusals, *link.exchanges.values()]:
         if each.kind and each.answer_headers.get("content-type", "").startswith("text/html"):
-            title = re.search(r"<title>(.*?)</title>", each.body, re.DOTALL | re.IGNORECASE)
+            title = re.search(r"<title>(.{0,500}?)</title>", each.body, re.DOTALL | re.IGNORECASE)
             called = f" titled {short(title[1].strip())}" if title else ""
             origin = (
                 f" from {short(each.answer_headers['server'])}" if "server" in each.answer_headers else ""

@@ -18,7 +18,7 @@ from mesero.cli.connection import Connection, connecting_with
 from mesero.cli.examining import ExaminationDisplay
 from mesero.cli.exits import AUTHORIZE, DISCONNECTED, DONE, FAILED, INTERRUPTED, PROTOCOL, TIMEOUT
 from mesero.cli.exits import USAGE as ASKED_WRONG
-from mesero.cli.printing import Output
+from mesero.cli.printing import Output, safe_line
 from mesero.cli.reports import print_lines, report_lines, round_lines
 from mesero.doctor import Report, Round, examine, examine_all
 from mesero.doctor.rounds import Patient, patients_of
@@ -331,7 +331,7 @@ def _is_agreed_to(connection: Connection, patients: Sequence[Patient]) -> bool:
     for patient in patients:
         hosts = ", ".join(dict.fromkeys(HOSTS[one.entry.host].title for one in patient.servers))
         what = patient.skipped or target_text(patient.servers[0].launch)
-        lines.append(f"  {patient.name} ({hosts}): {what}")
+        lines.append(safe_line(f"  {patient.name} ({hosts}): {what}"))
     connection.output.note("\n".join(lines))
     if not connection.terminal.is_interactive:
         return False

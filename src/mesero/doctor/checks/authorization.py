@@ -13,6 +13,7 @@ import msgspec
 
 from mesero.doctor.addresses import split_url
 from mesero.doctor.checks.challenges import Challenge, find_bearer, parse_challenges
+from mesero.doctor.checks.credentials import diagnose_token
 from mesero.doctor.checks.issuers import Places, look_at_issuer
 from mesero.doctor.checks.metadata import (
     difference,
@@ -23,9 +24,9 @@ from mesero.doctor.checks.metadata import (
     resource_places_of,
     strings_in,
 )
-from mesero.doctor.checks.refusals import diagnose_token
 from mesero.doctor.checks.tokens import has_credentials
-from mesero.doctor.fetching import Fetched, Fetcher
+from mesero.doctor.fetched import Fetched
+from mesero.doctor.fetching import Fetcher
 from mesero.doctor.sheet import OpenCheck, Sheet
 
 __all__ = ["check_authorization"]
@@ -186,8 +187,11 @@ async def _diagnose_nowhere(
 ) -> None:
     """There is no metadata of the resource where clients look: is it elsewhere, or of an older kind?"""
     check = places.check
+    if any(row.is_limited for row in found.rows):
+        check.warn("what it says of signing in is not known: it wants us to wait (429)")
+        return
     check.fail("no metadata of the resource")
-    refused = [row for row in found.rows if row.error.startswith("not asked")]
+    refused = [row for row in found.rows if row.is_withheld]
     if refused:
         sheet.diagnose("AUTH-16", f"the 401 names {refused[0].url}: {refused[0].error}")
         return

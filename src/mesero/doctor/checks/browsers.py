@@ -8,7 +8,8 @@ from __future__ import annotations
 import urllib.parse
 from typing import Final
 
-from mesero.doctor.fetching import Fetched, Fetcher, discover_request, initialize_request
+from mesero.doctor.fetched import Fetched
+from mesero.doctor.fetching import Fetcher, discover_request, initialize_request
 from mesero.doctor.sheet import OpenCheck, Sheet
 from mesero.transports.http_addresses import is_loopback
 

@@ -41,7 +41,8 @@ _MOST: Final = 5
 _SHOWN_CHARS: Final = 120
 _LEAST_S: Final = 0.2
 _TRACEBACK: Final = re.compile(
-    r"Traceback \(most recent call last\)|^\s+at .+:\d+:\d+\)?$|^\s+at [\w.$]+\(.*\)$|\bgoroutine \d+ \[",
+    r"Traceback \(most recent call last\)|^[ \t]+at .+:\d+:\d+\)?$|^[ \t]+at [\w.$]+\(.*\)$|"
+    r"\bgoroutine \d+ \[",
     re.MULTILINE,
 )
 _INTERNAL: Final = frozenset({-32603, -32000})
@@ -189,8 +190,10 @@ class _Calling:
             return None
         kin = await asyncio.to_thread(self._visit.find_kin)
         called = await self._visit.call(tool.name, arguments, limit_s=self._limit_s)
-        for question in called.asked:
+        for question in called.asked[:_MOST]:
             self._check.say(f"{tool.name!r} asked {question}{self._stream_of(question)}")
+        if len(called.asked) > _MOST:
+            self._check.say(f"{tool.name!r} asked {len(called.asked)} times in all")
         if called.result is not None:
             self._check.say(f"{what}: {_outcome_of(called)}")
             return called

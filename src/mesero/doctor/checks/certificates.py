@@ -79,7 +79,7 @@ async def check_certificate(
             seen = await _look_unchecked(connect, host, timeout_s)
             _diagnose_certificate(sheet, check, error, host, seen)
             return False
-        except (ssl.SSLError, ConnectionError, EOFError) as error:
+        except (ssl.SSLError, ConnectionError, EOFError, ValueError) as error:
             _diagnose_handshake(sheet, check, error, f"{host} port {port}")
             return False
         except (OSError, TimeoutError) as error:

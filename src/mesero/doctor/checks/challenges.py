@@ -14,7 +14,7 @@ __all__ = ["Challenge", "find_bearer", "parse_challenges"]
 
 _TOKEN: Final = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"  # noqa: S105 - a word of the grammar, no secret
 _PARAMETER: Final = re.compile(rf'\s*({_TOKEN})\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s",=][^\s",]*))\s*(?:,|$)')
-_SCHEME: Final = re.compile(rf"\s*,*\s*({_TOKEN})(?:\s+|\s*,|$)")
+_SCHEME: Final = re.compile(rf"[\s,]*({_TOKEN})(?:\s+|\s*,|$)")
 _SECRET68: Final = re.compile(r"\s*([A-Za-z0-9._~+/-]+=*)\s*(?:,|$)")
 
 

@@ -10,11 +10,12 @@ import urllib.parse
 from collections.abc import Mapping
 from typing import Final
 
-from mesero.doctor.addresses import split_url
+from mesero.doctor.addresses import port_of, split_url
 from mesero.doctor.checks.certificates import speaks_tls
 from mesero.doctor.checks.pages import find_login, find_name, find_title, find_wall, guards_host, quote
 from mesero.doctor.checks.redirects import diagnose_redirect
-from mesero.doctor.fetching import POST_HEADERS, Fetched, Fetcher, discover_request
+from mesero.doctor.fetched import Fetched
+from mesero.doctor.fetching import POST_HEADERS, Fetcher, discover_request
 from mesero.doctor.sheet import Sheet
 
 __all__ = ["check_endpoint", "diagnose_refusal", "find_neighbour"]
@@ -138,7 +139,7 @@ async def _diagnose_neighbour(sheet: Sheet, fetcher: Fetcher, seen: Fetched) -> 
 
 async def _speaks_tls(url: str) -> bool:
     parts = split_url(url)
-    host, port = parts.hostname or "", parts.port or 80
+    host, port = parts.hostname or "", port_of(parts)
     if parts.scheme != "http":
         return False
     return await speaks_tls(lambda: asyncio.open_connection(host, port), host, timeout_s=_TLS_S)

@@ -16,7 +16,7 @@ from typing import Literal
 import msgspec
 from yarl import URL
 
-from mesero.doctor.addresses import split_url
+from mesero.doctor.addresses import port_of, split_url
 from mesero.doctor.sheet import OpenCheck, Sheet
 from mesero.errors import UsageError
 from mesero.transports.http_addresses import find_proxy
@@ -48,7 +48,7 @@ async def hold_idle(url: str, *, for_s: float) -> Idle | None:
         async with asyncio.timeout(for_s):
             reader, writer = await asyncio.open_connection(
                 host,
-                parts.port or (443 if is_tls else 80),
+                port_of(parts),
                 ssl=ssl.create_default_context() if is_tls else None,
             )
         try:

@@ -18,7 +18,8 @@ from mesero.doctor.checks.metadata import (
     reading_of,
     strings_in,
 )
-from mesero.doctor.fetching import Fetched, Fetcher
+from mesero.doctor.fetched import Fetched
+from mesero.doctor.fetching import Fetcher
 from mesero.doctor.report import Severity
 from mesero.doctor.sheet import OpenCheck
 from mesero.transports.http_addresses import is_loopback
@@ -96,6 +97,9 @@ async def look_at_issuer(places: Places, issuer: str) -> Issuer:
         compared = f"≠ {issuer!r} ({apart})" if apart else "as the resource names it"
         places.check.say(f"{row}: issuer {document.get('issuer')!r} {compared}")
         first = first or (place, document)
+    if first is None and any(row.is_limited for row in rows):
+        places.check.warn(f"what {issuer} says of itself is not known: it wants us to wait (429)")
+        return Issuer(issuer)
     if first is None:
         return Issuer(issuer, (await _miss(places, issuer, rows),))
     return Issuer(issuer, tuple(_judge(places.check, issuer, *first)))
@@ -103,7 +107,7 @@ async def look_at_issuer(places: Places, issuer: str) -> Issuer:
 
 async def _miss(places: Places, issuer: str, rows: list[Fetched]) -> Problem:
     """No metadata where clients look: why?"""
-    refused = [row for row in rows if row.error.startswith("not asked")]
+    refused = [row for row in rows if row.is_withheld]
     if refused:
         code = "AUTH-14" if "plain HTTP" in refused[0].error else "AUTH-16"
         return Problem(code, f"the metadata names {issuer}: {refused[0].error}")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mesero.doctor.fetching import Fetched
+from mesero.doctor.fetched import Fetched
 from mesero.doctor.sheet import Sheet
 from mesero.trace.format import Header, Http, HttpLine, Line, MessageLine
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from mesero.doctor.addresses import split_url
-from mesero.doctor.fetching import Fetched
+from mesero.doctor.fetched import Fetched
 
 __all__ = [
     "difference",

@@ -12,7 +12,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from mesero.doctor.fetching import Fetched, Fetcher
+from mesero.doctor.fetched import Fetched
+from mesero.doctor.fetching import Fetcher
 from mesero.doctor.sheet import OpenCheck, Sheet
 
 __all__ = ["check_methods"]

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import os
 import socket
-import urllib.parse
 from typing import Any, Final
 
+from mesero.doctor.addresses import port_of, split_url
 from mesero.doctor.checks.certificates import check_certificate
 from mesero.doctor.checks.proxies import check_proxy
 from mesero.doctor.sheet import OpenCheck, Sheet
@@ -33,21 +34,24 @@ async def check_network(sheet: Sheet, url: str, *, timeout_s: float) -> bool:
         url: The URL.
         timeout_s: How long each step may take, in seconds.
     """
-    parts = urllib.parse.urlsplit(url)
-    host = parts.hostname or ""
-    port = parts.port or (443 if parts.scheme == "https" else 80)
+    parts = split_url(url)
+    host, port = parts.hostname or "", port_of(parts)
     tunnel = await check_proxy(sheet, url, timeout_s=timeout_s)
     if not tunnel.is_usable:
         return False
+    connect = tunnel.open
     if tunnel.proxy is not None:
         for name in ("dns", "tcp"):
             with sheet.check(name) as check:
                 check.skip(f"the proxy {tunnel.proxy.host} does it")
     else:
         addresses = await _resolve(sheet, host, port, timeout_s)
-        if not addresses or not await _connect(sheet, host, addresses, timeout_s):
+        good = await _connect(sheet, host, addresses, timeout_s) if addresses else None
+        if good is None:
             return False
-    return await check_certificate(sheet, parts.scheme, host, port, tunnel.open, timeout_s=timeout_s)
+        # Like a client, which goes on to the next address where the first one is silent.
+        connect = functools.partial(asyncio.open_connection, *good[1][:2])
+    return await check_certificate(sheet, parts.scheme, host, port, connect, timeout_s=timeout_s)
 
 
 async def _resolve(sheet: Sheet, host: str, port: int, timeout_s: float) -> list[_Address]:
@@ -67,7 +71,8 @@ async def _resolve(sheet: Sheet, host: str, port: int, timeout_s: float) -> list
         return list(dict.fromkeys((each[0], each[4]) for each in found))
 
 
-async def _connect(sheet: Sheet, host: str, addresses: list[_Address], timeout_s: float) -> bool:
+async def _connect(sheet: Sheet, host: str, addresses: list[_Address], timeout_s: float) -> _Address | None:
+    """The first address that answers, or None."""
     with sheet.check("tcp") as check:
         tries = [_try_address(family, address, timeout_s) for family, address in addresses]
         reasons = await asyncio.gather(*tries)
@@ -76,18 +81,18 @@ async def _connect(sheet: Sheet, host: str, addresses: list[_Address], timeout_s
             check.say(f"{address[0]} port {address[1]}: {reason or 'connected'}")
             if reason:
                 failed.append(f"{address[0]}: {reason}")
-        if not failed:
-            return True
-        if len(failed) < len(addresses):
-            _tell_missing(sheet, check, host, failed, is_first_lost=bool(reasons[0]))
-            return True
+        good = next((each for each, reason in zip(addresses, reasons, strict=True) if not reason), None)
+        if good is not None:
+            if failed:
+                _tell_missing(sheet, check, host, failed, is_first_lost=bool(reasons[0]))
+            return good
         check.fail("no address answers")
         port = addresses[0][1][1]
         refused = any("refused" in reason for reason in reasons)
         code = "NET-2" if refused else "NET-3"
         what = "refuses connections" if refused else "does not answer"
         sheet.diagnose(code, f"{host} {what} at port {port}", evidence=failed)
-        return False
+        return None
 
 
 def _tell_missing(
@@ -110,15 +115,15 @@ def _tell_missing(
 
 async def _try_address(family: int, address: _Address, timeout_s: float) -> str:
     """Why an address cannot be connected to, or ""."""
-    loop = asyncio.get_running_loop()
-    with contextlib.closing(socket.socket(family, socket.SOCK_STREAM)) as one:
-        one.setblocking(False)
-        try:
+    try:
+        # Where the system has no such family, there is no socket either.
+        with contextlib.closing(socket.socket(family, socket.SOCK_STREAM)) as one:
+            one.setblocking(False)
             async with asyncio.timeout(timeout_s):
-                await loop.sock_connect(one, address)
-        except TimeoutError:
-            return f"no answer within {timeout_s:g} s"
-        except OSError as error:
-            # What asyncio writes into it names the address again.
-            return (os.strerror(error.errno) if error.errno else str(error)).lower()
+                await asyncio.get_running_loop().sock_connect(one, address)
+    except TimeoutError:
+        return f"no answer within {timeout_s:g} s"
+    except OSError as error:
+        # What asyncio writes into it names the address again.
+        return (os.strerror(error.errno) if error.errno else str(error)).lower()
     return ""

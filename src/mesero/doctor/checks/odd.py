@@ -19,7 +19,7 @@ from mesero.doctor.report import Severity
 from mesero.doctor.sheet import OpenCheck, Sheet
 from mesero.doctor.visit import Answer, Visit
 from mesero.errors import CallTimeoutError, MeseroError, RpcError, TransportError
-from mesero.jsonrpc import ErrorResponse, ResultResponse, encode_notification, encode_value
+from mesero.jsonrpc import ErrorResponse, ResultResponse, decode_value, encode_notification, encode_value
 from mesero.trace.format import MessageLine
 
 __all__ = ["check_oddly", "check_without_handshake"]
@@ -199,7 +199,7 @@ class _Oddities:
         for line in self._recording.lines[before:]:
             if not isinstance(line, MessageLine):
                 continue
-            message = json.loads(line.raw)
+            message = decode_value(line.raw.encode())
             if not isinstance(message, dict):
                 continue
             if line.dir == "c2s":

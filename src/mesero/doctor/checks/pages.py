@@ -9,15 +9,16 @@ import re
 from typing import Final
 
 from mesero.doctor.addresses import split_url
-from mesero.doctor.fetching import Fetched
+from mesero.doctor.fetched import Fetched
 
 __all__ = ["find_login", "find_name", "find_title", "find_wall", "guards_host", "quote"]
 
-_TITLE: Final = re.compile(rb"<title[^>]*>(.*?)</title>", re.DOTALL | re.IGNORECASE)
+# Bounded throughout: a body that begins what it never ends must not keep us busy.
+_TITLE: Final = re.compile(rb"<title[^>]{0,200}>(.{0,500}?)</title>", re.DOTALL | re.IGNORECASE)
 _LOGIN_TITLE: Final = re.compile(
     r"sign[ -]?in|log[ -]?in|log[ -]?on|authenticat|single sign|sso\b", re.IGNORECASE
 )
-_PASSWORD_FIELD: Final = re.compile(rb"<input[^>]+type=[\"']?password", re.IGNORECASE)
+_PASSWORD_FIELD: Final = re.compile(rb"<input[^>]{1,500}type=[\"']?password", re.IGNORECASE)
 _LOGIN_PLACE: Final = re.compile(
     r"^https?://(?:login|signin|sso|auth|accounts?|id|idp|identity)\.|"
     r"/(?:log-?in|sign-?in|sso|oauth2?|authorize|saml2?|auth|users/sign_in|cdn-cgi/access)(?:[/?#;.]|$)",

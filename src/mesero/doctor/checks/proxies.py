@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import urllib.parse
 import urllib.request
 from collections.abc import Awaitable, Callable
 from typing import Final
@@ -16,6 +15,7 @@ from typing import Final
 import msgspec
 from yarl import URL
 
+from mesero.doctor.addresses import port_of, reach_of, split_url
 from mesero.doctor.sheet import OpenCheck, Sheet
 from mesero.errors import UsageError
 from mesero.transports.http_addresses import find_proxy, is_loopback
@@ -33,7 +33,8 @@ class Tunnel(msgspec.Struct, frozen=True):
     Attributes:
         is_usable: Whether anything can be reached that way.
         proxy: The proxy, without its credentials; None for the straight way.
-        open: Opens one connection to the host that was asked for; None where only the client can.
+        open: Opens one connection through the proxy to the host that was asked for; None where only the
+            client can, and for the straight way.
     """
 
     is_usable: bool
@@ -49,10 +50,9 @@ async def check_proxy(sheet: Sheet, url: str, *, timeout_s: float) -> Tunnel:
         url: The URL.
         timeout_s: How long each step may take, in seconds.
     """
-    parts = urllib.parse.urlsplit(url)
-    host = parts.hostname or ""
-    port = parts.port or (443 if parts.scheme == "https" else 80)
-    straight = Tunnel(True, None, lambda: asyncio.open_connection(host, port))
+    parts = split_url(url)
+    host, port = parts.hostname or "", port_of(parts)
+    straight = Tunnel(True, None, None)
     with sheet.check("proxy") as check:
         try:
             proxy = find_proxy(URL(url))
@@ -69,7 +69,7 @@ async def check_proxy(sheet: Sheet, url: str, *, timeout_s: float) -> Tunnel:
             async with asyncio.timeout(timeout_s):
                 _, writer = await asyncio.open_connection(proxy.host, proxy.port)
             writer.close()
-        except (OSError, TimeoutError) as error:
+        except (OSError, TimeoutError, UnicodeError) as error:
             reason = _reason_of(error, timeout_s)
             check.fail(f"the proxy {shown}: {reason}")
             sheet.diagnose("NET-5", f"{host} would be reached through {shown}, where nobody is: {reason}")
@@ -131,12 +131,10 @@ def _status_in(said: str) -> str:
 
 def _is_inner(host: str) -> bool:
     """Whether a host is one that a proxy to the outside world can hardly reach."""
-    from mesero.doctor.addresses import reach_of
-
-    is_name = not host.replace(".", "").replace(":", "").isdigit()
-    if is_name and ":" not in host:
+    try:
+        return reach_of(host) != "public"
+    except ValueError:
         return "." not in host or host.endswith((".local", ".internal", ".lan", ".home.arpa", ".intranet"))
-    return reach_of(host) != "public"
 
 
 async def _open_through(proxy: URL, host: str, port: int) -> Streams:

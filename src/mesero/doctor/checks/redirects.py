@@ -9,7 +9,8 @@ from typing import Final
 
 from mesero.doctor.addresses import join_url, split_url
 from mesero.doctor.checks.pages import find_login
-from mesero.doctor.fetching import POST_HEADERS, Fetched, Fetcher, discover_request
+from mesero.doctor.fetched import Fetched
+from mesero.doctor.fetching import POST_HEADERS, Fetcher, discover_request
 from mesero.doctor.sheet import Sheet
 
 __all__ = ["diagnose_redirect", "follow"]

@@ -13,7 +13,8 @@ from typing import Final
 
 import msgspec
 
-from mesero.doctor.fetching import POST_HEADERS, Fetched, Fetcher, initialize_request
+from mesero.doctor.fetched import Fetched
+from mesero.doctor.fetching import POST_HEADERS, Fetcher, initialize_request
 from mesero.doctor.sheet import OpenCheck, Sheet
 from mesero.trace.format import Header, Http, HttpLine, Line, MessageLine
 

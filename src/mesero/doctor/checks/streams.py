@@ -17,7 +17,8 @@ import msgspec
 from mesero.doctor.checks.idling import Idle, tell_idle
 from mesero.doctor.checks.pages import find_title
 from mesero.doctor.checks.sessions import RawSession
-from mesero.doctor.fetching import Fetched, Fetcher, Streamed, stateless_request
+from mesero.doctor.fetched import Fetched, Streamed
+from mesero.doctor.fetching import Fetcher, stateless_request
 from mesero.doctor.sheet import OpenCheck, Sheet
 from mesero.doctor.visit import Visit
 

@@ -22,6 +22,7 @@ __all__ = ["Token", "find_misshape", "has_credentials", "read_token"]
 _SCHEME: Final = re.compile(r"(?:bearer|dpop)\s+", re.IGNORECASE)
 _CREDENTIAL: Final = re.compile(r"authorization|api[-_]?key|token|secret|cookie|x-auth", re.IGNORECASE)
 _MAX_CHARACTERS: Final = 65_536
+_MAX_S: Final = 1e15
 
 
 class Token(msgspec.Struct, frozen=True):
@@ -70,7 +71,10 @@ def _token_of(claims: dict[str, Any]) -> Token:
 
 
 def _number(value: object) -> float | None:
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return None
+    # What is beyond every date is as good as no date.
+    return float(value) if abs(value) < _MAX_S else None
 
 
 def find_misshape(headers: Mapping[str, str]) -> str:

@@ -52,10 +52,17 @@ class Listed(msgspec.Struct, frozen=True):
     input: Any
     output: Any = None
     page: int = 0
+    _walked: dict[Field, list[tuple[str, dict[str, Any]]]] = msgspec.field(default_factory=dict)
 
     def schema_of(self, field: Field) -> Any:
         """One of its schemas."""
         return self.input if field == "inputSchema" else self.output
+
+    def inner_schemas(self, field: Field = "inputSchema") -> list[tuple[str, dict[str, Any]]]:
+        """Every schema inside of one of its schemas, with its path; walked through once for all kinds."""
+        if field not in self._walked:
+            self._walked[field] = list(inner_schemas(self.schema_of(field), f"$.{field}"))
+        return self._walked[field]
 
 
 class Found(msgspec.Struct, frozen=True):
@@ -229,7 +236,7 @@ class SchemaWords(Kind, frozen=True):
     is_top: bool = False
 
     def _look(self, tool: Listed, server: str | None) -> Iterator[tuple[str, str, str]]:
-        for where, schema in inner_schemas(tool.input, "$.inputSchema"):
+        for where, schema in tool.inner_schemas():
             found = [word for word in self.words if word in schema]
             if found:
                 yield where, f"{' and '.join(found)}{' at the top' if self.is_top else ''}", ""
@@ -241,7 +248,7 @@ class ArrayWithoutItems(Kind, frozen=True):
     """An array does not say what is in it."""
 
     def _look(self, tool: Listed, server: str | None) -> Iterator[tuple[str, str, str]]:
-        for where, schema in inner_schemas(tool.input, "$.inputSchema"):
+        for where, schema in tool.inner_schemas():
             if schema.get("type") == "array" and "items" not in schema and "prefixItems" not in schema:
                 yield where, "an array without items", 'Add "items", for example "items": {"type": "string"}.'
 
@@ -254,7 +261,7 @@ class TupleItems(Kind, frozen=True):
         # By the dialect that holds without a declaration such a schema is invalid anyway.
         if not declared or "2020-12" in str(declared):
             return
-        for where, schema in inner_schemas(tool.input, "$.inputSchema"):
+        for where, schema in tool.inner_schemas():
             if isinstance(schema.get("items"), list):
                 yield where, "items that are a list", 'Call them "prefixItems", and leave $schema out.'
 
@@ -263,7 +270,7 @@ class TypeList(Kind, frozen=True):
     """A ``type`` is a list of types."""
 
     def _look(self, tool: Listed, server: str | None) -> Iterator[tuple[str, str, str]]:
-        for where, schema in inner_schemas(tool.input, "$.inputSchema"):
+        for where, schema in tool.inner_schemas():
             if isinstance(schema.get("type"), list):
                 shown = msgspec.json.encode(schema["type"]).decode()
                 fix = "Leave null out, and the property out of required; or write anyOf, with one type each."
@@ -276,7 +283,7 @@ class Enumeration(Kind, frozen=True):
     of_texts: bool = False
 
     def _look(self, tool: Listed, server: str | None) -> Iterator[tuple[str, str, str]]:
-        for where, schema in inner_schemas(tool.input, "$.inputSchema"):
+        for where, schema in tool.inner_schemas():
             values = schema.get("enum")
             if not isinstance(values, list):
                 continue
@@ -292,7 +299,7 @@ class Untyped(Kind, frozen=True):
     """A property has no type, and neither alternatives nor a reference in its place."""
 
     def _look(self, tool: Listed, server: str | None) -> Iterator[tuple[str, str, str]]:
-        for where, schema in inner_schemas(tool.input, "$.inputSchema"):
+        for where, schema in tool.inner_schemas():
             properties = schema.get("properties")
             for name, inner in properties.items() if isinstance(properties, dict) else ():
                 if isinstance(inner, dict) and not any(word in inner for word in _TYPING):
@@ -358,7 +365,7 @@ class RemoteReference(Kind, frozen=True):
     field: Field
 
     def _look(self, tool: Listed, server: str | None) -> Iterator[tuple[str, str, str]]:
-        for where, schema in inner_schemas(tool.schema_of(self.field), f"$.{self.field}"):
+        for where, schema in tool.inner_schemas(self.field):
             target = schema.get("$ref", schema.get("$dynamicRef"))
             if isinstance(target, str) and _ABSOLUTE.match(target):
                 yield (

@@ -1,4 +1,4 @@
-"""What is wrong with a server that can be talked to, and with how it ends."""
+"""What is wrong with a server that can be talked to, and with the examination itself."""
 
 from __future__ import annotations
 
@@ -23,6 +23,13 @@ TEXTS: Final[dict[str, Text]] = {
         "Give it more time with --timeout SECONDS.",
         "degraded",
         "possible",
+    ),
+    "DOCTOR-1": Text(
+        "The doctor itself failed in the middle of the examination",
+        "operation",
+        "unknown",
+        "What was seen until then holds; report this to mesero, with the recording of --trace FILE.",
+        "degraded",
     ),
     "LIST-1": Text(
         "A list cannot be had",

@@ -4,8 +4,8 @@ import json
 import pytest
 
 from mesero.doctor.checks.challenges import Challenge
-from mesero.doctor.checks.refusals import diagnose_token
-from mesero.doctor.fetching import Fetched
+from mesero.doctor.checks.credentials import diagnose_token
+from mesero.doctor.fetched import Fetched
 from mesero.doctor.sheet import Sheet
 
 URL = "https://h/mcp"

@@ -1,4 +1,4 @@
-"""Why credentials that were sent are refused, as far as the token and the server's own words tell. Pure."""
+"""Why credentials that were sent are refused, as far as the token and the server's own words tell."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from mesero.doctor.checks.challenges import Challenge
 from mesero.doctor.checks.metadata import difference, strings_in
 from mesero.doctor.checks.tokens import Token, find_misshape, read_token
-from mesero.doctor.fetching import Fetched
+from mesero.doctor.fetched import Fetched
 from mesero.doctor.sheet import Sheet
 
 __all__ = ["diagnose_token"]
