@@ -104,7 +104,7 @@ def run_doctor(home: Path) -> str:
 def draw(printed: str) -> str:
     """A terminal window with that in it."""
     console = Console(record=True, width=COLUMNS, file=io.StringIO(), force_terminal=True)
-    console.print(Text.from_ansi(f"\x1b[32m$\x1b[0m mesero doctor --yes\n{printed.rstrip()}"))
+    console.print(Text.from_ansi(f"\x1b[32m$\x1b[0m mesero doctor --yes\n{printed.rstrip()}\n"))
     picture = console.export_svg(title="", theme=MONOKAI, unique_id="doctor")
     # Fonts of other sites are not loaded, and nothing depends on one: every text has its length.
     picture = re.sub(r"@font-face \{.*?\}\s*", "", picture, flags=re.DOTALL)
