@@ -37,13 +37,13 @@ def files_of(text, *, host="claude-desktop", file="/u/claude_desktop_config.json
     return [read_config(text, Source(file=file, host=host), environment={})]
 
 
-async def round_of(files, **settings):
+async def overview_of(files, **settings):
     return await examine_all(configured_servers(files, check_across(files), {}), files=files, **settings)
 
 
 @pytest.mark.parametrize(("text", "code", "line", "column"), UNREADABLE.values(), ids=list(UNREADABLE))
 async def test_a_file_that_its_host_cannot_read_is_the_answer(text, code, line, column):
-    found = await round_of(files_of(text))
+    found = await overview_of(files_of(text))
 
     assert [each.code for each in found.diagnoses] == [code]
     assert f"/u/claude_desktop_config.json, line {line}, column {column or ''}" in found.diagnoses[0].cause
@@ -54,7 +54,7 @@ async def test_a_file_that_its_host_cannot_read_is_the_answer(text, code, line, 
 async def test_what_one_host_cannot_read_another_can():
     text = UNREADABLE["a comment"][0].replace("mcpServers", "servers")
 
-    found = await round_of(files_of(text, host="vscode", file="/p/.vscode/mcp.json"))
+    found = await overview_of(files_of(text, host="vscode", file="/p/.vscode/mcp.json"))
 
     assert (found.verdict, found.diagnoses) == ("ok", ())
 
@@ -107,7 +107,7 @@ ENTRIES = {
 
 @pytest.mark.parametrize(("host", "entry", "expected"), ENTRIES.values(), ids=list(ENTRIES))
 async def test_an_entry_that_is_wrong_is_named(host, entry, expected):
-    found = await round_of(files_of(json.dumps({"mcpServers": {"notes": entry}}), host=host))
+    found = await overview_of(files_of(json.dumps({"mcpServers": {"notes": entry}}), host=host))
 
     report = found.patients[0].report
     assert codes_of(report) == expected, report.diagnoses
@@ -117,7 +117,7 @@ async def test_an_entry_that_is_wrong_is_named(host, entry, expected):
 async def test_what_an_extension_brings_is_not_examined():
     text = '{"context_servers": {"e": {"settings": {}}, "f": {"source": "extension"}}}'
 
-    found = await round_of(files_of(text, host="zed", file="/u/settings.json"))
+    found = await overview_of(files_of(text, host="zed", file="/u/settings.json"))
 
     assert [one.skipped for one in found.patients] == [
         "it comes with the host, or with an extension of it"
@@ -127,7 +127,7 @@ async def test_what_an_extension_brings_is_not_examined():
 async def test_an_entry_of_an_older_form_without_a_program_is_told():
     text = '{"context_servers": {"e": {"command": {"path": "", "args": []}}}}'
 
-    found = await round_of(files_of(text, host="zed", file="/u/settings.json"))
+    found = await overview_of(files_of(text, host="zed", file="/u/settings.json"))
 
     check(found.patients[0].report, ["CONFIG-3"])
 
@@ -139,7 +139,7 @@ async def test_a_name_in_two_files_is_told_with_the_file_that_counts():
     )
     project = files_of(json.dumps({"mcpServers": {"notes": DEMO}}), host="cursor", file="/p/mcp.json")
 
-    found = await round_of([*user, *project])
+    found = await overview_of([*user, *project])
 
     [patient] = found.patients
     check(patient.report, ["duplicate-across-files"])
@@ -150,7 +150,7 @@ async def test_a_name_twice_in_one_file_is_told_with_the_line_that_counts():
     """P108"""
     text = f'{{"mcpServers": {{\n"notes": {{"command": "old"}},\n"notes": {{{WORDS}}}\n}}}}'
 
-    found = await round_of(files_of(text, host="cursor"))
+    found = await overview_of(files_of(text, host="cursor"))
 
     check(found.patients[0].report, ["duplicate-in-file"])
     assert "only the one in line 3 is used" in found.patients[0].report.diagnoses[0].cause
@@ -162,7 +162,7 @@ async def test_one_broken_server_of_five_leaves_four():
     servers["bad"] = {"command": sys.executable, "args": [str(HERE / "P05_key.py")]}
     servers["hanging"] = {"command": sys.executable, "args": [str(HERE / "P22_deaf.py")]}
 
-    found = await round_of(files_of(json.dumps({"mcpServers": servers}), host="cursor"), timeout_s=8.0)
+    found = await overview_of(files_of(json.dumps({"mcpServers": servers}), host="cursor"), timeout_s=8.0)
 
     verdicts = [(one.name, one.report.verdict, codes_of(one.report)) for one in found.patients]
     assert verdicts == [

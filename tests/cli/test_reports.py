@@ -6,8 +6,8 @@ from msgspec.structs import replace
 from rich.console import Console
 
 from mesero.cli.printing import Output
-from mesero.cli.reports import print_lines, render_lines, report_lines, round_lines
-from mesero.doctor import Check, Diagnosis, Patient, Report, Round
+from mesero.cli.reports import overview_lines, print_lines, render_lines, report_lines
+from mesero.doctor import Check, Diagnosis, Overview, Patient, Report
 from mesero.host.configured import ConfiguredServer
 from mesero.host.entries import Launch, ServerEntry
 
@@ -118,15 +118,16 @@ def patient(name, report=None, *, skipped="", host="cursor"):
     return Patient(servers=(ConfiguredServer(entry=entry, launch=Launch()),), report=report, skipped=skipped)
 
 
-def round_with(*patients, verdict="broken", diagnoses=()):
-    return Round(verdict=verdict, patients=patients, diagnoses=diagnoses, took_s=1.0)
+def overview_with(*patients, verdict="broken", diagnoses=()):
+    return Overview(verdict=verdict, patients=patients, diagnoses=diagnoses, took_s=1.0)
 
 
 def test_of_many_servers_the_broken_ones_stand_first(capsys):
     fine = Report(target="y", verdict="ok", era="modern", revision="2026-07-28")
 
     lines = plain(
-        round_lines(round_with(patient("a", fine), patient("b", BROKEN), patient("c", skipped="off"))), capsys
+        overview_lines(overview_with(patient("a", fine), patient("b", BROKEN), patient("c", skipped="off"))),
+        capsys,
     )
 
     assert lines[0] == "BROKEN: 3 servers: 1 broken, 1 in order, 1 not examined (1.0 s)"
@@ -141,13 +142,13 @@ def test_of_many_servers_the_broken_ones_stand_first(capsys):
 
 
 def test_the_checks_of_each_are_shown_to_whoever_wants_them(capsys):
-    lines = plain(round_lines(round_with(patient("b", BROKEN)), is_verbose=True), capsys)
+    lines = plain(overview_lines(overview_with(patient("b", BROKEN)), is_verbose=True), capsys)
 
     assert "  x dns             0.25 s  no address" in lines
 
 
 def test_a_file_that_nobody_can_read_is_the_answer(capsys):
-    lines = plain(round_lines(round_with(diagnoses=(FAULT,))), capsys)
+    lines = plain(overview_lines(overview_with(diagnoses=(FAULT,))), capsys)
 
     assert lines[0].startswith("BROKEN: The name cannot be resolved")
     # Of servers that nobody could read there is nothing to count.

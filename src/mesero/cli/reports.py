@@ -11,14 +11,14 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from mesero.cli.printing import Output, safe_line
-from mesero.doctor import Check, Diagnosis, Patient, Report, Round
+from mesero.doctor import Check, Diagnosis, Overview, Patient, Report
 from mesero.doctor.report import VERDICTS
 from mesero.host.hosts import HOSTS
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["MARKS", "ReportLine", "Style", "print_lines", "render_lines", "report_lines", "round_lines"]
+__all__ = ["MARKS", "ReportLine", "Style", "overview_lines", "print_lines", "render_lines", "report_lines"]
 
 Style = Literal["", "ok", "degraded", "broken", "unknown", "fix", "quiet", "head"]
 """What a part of a line is, whatever colour that has."""
@@ -155,29 +155,29 @@ def _check_lines(check: Check, diagnoses: Sequence[Diagnosis]) -> Iterator[Repor
 # -- many ----------------------------------------------------------------------------------------------------
 
 
-def round_lines(round_: Round, *, is_verbose: bool = False) -> Iterator[ReportLine]:
+def overview_lines(overview: Overview, *, is_verbose: bool = False) -> Iterator[ReportLine]:
     """Everything that is known of many servers: how many work, then each, the broken ones first.
 
     Args:
-        round_: What was found.
+        overview: What was found.
         is_verbose: Show the checks of each, too.
     """
-    verdict = f"{_VERDICTS[round_.verdict]}:"
+    verdict = f"{_VERDICTS[overview.verdict]}:"
     # A file that its host cannot read costs all of its servers, whatever they are like.
-    first = next((each for each in round_.diagnoses if each.severity == "broken"), None)
-    answer = _summary_of(round_) if first is None else f"{first.title}: {first.cause}"
-    yield _line(0, verdict, round_.verdict, answer, "head")
-    yield from _diagnoses_lines(round_.diagnoses, is_first_told=first is not None)
-    if first is not None and round_.patients:
+    first = next((each for each in overview.diagnoses if each.severity == "broken"), None)
+    answer = _summary_of(overview) if first is None else f"{first.title}: {first.cause}"
+    yield _line(0, verdict, overview.verdict, answer, "head")
+    yield from _diagnoses_lines(overview.diagnoses, is_first_told=first is not None)
+    if first is not None and overview.patients:
         yield _line(0, "", "")
-        yield _line(0, _summary_of(round_), "head")
-    examined = [(each.report, each) for each in round_.patients if each.report is not None]
+        yield _line(0, _summary_of(overview), "head")
+    examined = [(each.report, each) for each in overview.patients if each.report is not None]
     for report, patient in sorted(examined, key=lambda pair: VERDICTS.index(pair[0].verdict)):
         yield _line(0, "", "")
         yield from _answer_lines(report, f"{patient.name} ({_hosts_of(patient)})")
         if is_verbose:
             yield from _checks_lines(report)
-    skipped = [each for each in round_.patients if each.report is None]
+    skipped = [each for each in overview.patients if each.report is None]
     if skipped:
         yield _line(0, "", "")
     for patient in skipped:
@@ -188,17 +188,17 @@ def _hosts_of(patient: Patient) -> str:
     return ", ".join(dict.fromkeys(HOSTS[one.entry.host].title for one in patient.servers))
 
 
-def _summary_of(round_: Round) -> str:
-    reports = [each.report for each in round_.patients if each.report is not None]
+def _summary_of(overview: Overview) -> str:
+    reports = [each.report for each in overview.patients if each.report is not None]
     counts = [
         (sum(report.verdict == verdict for report in reports), words) for verdict, words in _WORDS.items()
     ]
     said = [f"{count} {words}" for count, words in counts if count]
-    skipped = len(round_.patients) - len(reports)
+    skipped = len(overview.patients) - len(reports)
     if skipped:
         said.append(f"{skipped} not examined")
-    noun = "server" if len(round_.patients) == 1 else "servers"
-    return f"{len(round_.patients)} {noun}: {', '.join(said)} ({round_.took_s:.1f} s)"
+    noun = "server" if len(overview.patients) == 1 else "servers"
+    return f"{len(overview.patients)} {noun}: {', '.join(said)} ({overview.took_s:.1f} s)"
 
 
 # -- printing ------------------------------------------------------------------------------------------------

@@ -8,8 +8,8 @@ for.
 """
 
 from mesero.doctor.examine import examine
+from mesero.doctor.overview import Overview, Patient, examine_all
 from mesero.doctor.report import Check, Diagnosis, Report
-from mesero.doctor.rounds import Patient, Round, examine_all
 from mesero.doctor.sheet import Watch
 
-__all__ = ["Check", "Diagnosis", "Patient", "Report", "Round", "Watch", "examine", "examine_all"]
+__all__ = ["Check", "Diagnosis", "Overview", "Patient", "Report", "Watch", "examine", "examine_all"]

@@ -19,9 +19,9 @@ from mesero.cli.examining import ExaminationDisplay
 from mesero.cli.exits import AUTHORIZE, DISCONNECTED, DONE, FAILED, INTERRUPTED, PROTOCOL, TIMEOUT
 from mesero.cli.exits import USAGE as ASKED_WRONG
 from mesero.cli.printing import Output, safe_line
-from mesero.cli.reports import print_lines, report_lines, round_lines
-from mesero.doctor import Report, Round, examine, examine_all
-from mesero.doctor.rounds import Patient, patients_of
+from mesero.cli.reports import overview_lines, print_lines, report_lines
+from mesero.doctor import Overview, Report, examine, examine_all
+from mesero.doctor.overview import Patient, patients_of
 from mesero.errors import UsageError
 from mesero.host.configured import ConfiguredServer, configured_servers
 from mesero.host.hosts import HOSTS, host_for
@@ -102,7 +102,7 @@ def command(  # noqa: PLR0917 - the parser passes them by name
     words = list(target or [])
     file = _config_file_in(words, has_command=connection.has_command)
     if file is not None or (not words and not connection.has_command):
-        _check_round_options(connection, call)
+        _check_overview_options(connection, call)
         code = _examine_many(connection, file or connection.options.config, host, is_agreed=yes, **settings)
     else:
         if words and not connection.has_command:
@@ -264,7 +264,7 @@ def exit_code_of(report: Report) -> int:
 # -- many ----------------------------------------------------------------------------------------------------
 
 
-def _check_round_options(connection: Connection, calls: list[str] | None) -> None:
+def _check_overview_options(connection: Connection, calls: list[str] | None) -> None:
     options = connection.options
     given = {
         "--env": options.env,
@@ -297,7 +297,7 @@ def _examine_many(
     if servers and not is_agreed and not _is_agreed_to(connection, patients):
         output.note("nothing was started; --yes starts them without asking, mesero doctor NAME only one")
         return DONE if connection.terminal.is_interactive else ASKED_WRONG
-    reached: list[Round] = []
+    reached: list[Overview] = []
     try:
         with ExaminationDisplay(output) as display:
             found = asyncio.run(
@@ -318,11 +318,11 @@ def _examine_many(
     return DONE if found.verdict == "ok" else FAILED
 
 
-def _give_all(output: Output, found: Round) -> None:
+def _give_all(output: Output, found: Overview) -> None:
     if output.as_json:
         output.give(_document_of(found))
     else:
-        print_lines(list(round_lines(found, is_verbose=output.is_verbose)), output)
+        print_lines(list(overview_lines(found, is_verbose=output.is_verbose)), output)
 
 
 def _is_agreed_to(connection: Connection, patients: Sequence[Patient]) -> bool:
@@ -342,7 +342,7 @@ def _is_agreed_to(connection: Connection, patients: Sequence[Patient]) -> bool:
     return answer.strip().lower() in ("y", "yes")
 
 
-def _document_of(found: Round) -> dict[str, Any]:
+def _document_of(found: Overview) -> dict[str, Any]:
     servers = []
     for each in found.patients:
         entries = [document_of(one.entry, one.launch) for one in each.servers]

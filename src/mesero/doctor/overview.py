@@ -23,7 +23,7 @@ from mesero.host.configs import ConfigFile
 from mesero.host.configured import ConfiguredServer
 from mesero.host.entries import ServerEntry
 
-__all__ = ["Patient", "Round", "examine_all", "patients_of"]
+__all__ = ["Overview", "Patient", "examine_all", "patients_of"]
 
 _AT_ONCE = 4
 
@@ -52,7 +52,7 @@ class Patient(msgspec.Struct, frozen=True, kw_only=True):
         return self.entry.name
 
 
-class Round(msgspec.Struct, frozen=True, kw_only=True):
+class Overview(msgspec.Struct, frozen=True, kw_only=True):
     """All of them, in the order of the files.
 
     Attributes:
@@ -110,9 +110,9 @@ async def examine_all(
     timeout_s: float = 30.0,
     at_once: int = _AT_ONCE,
     watch: Callable[[Patient], Watch | None] = lambda _: None,
-    on_cancelled: Callable[[Round], None] | None = None,
+    on_cancelled: Callable[[Overview], None] | None = None,
     **settings: Any,
-) -> Round:
+) -> Overview:
     """Examine servers side by side.
 
     Args:
@@ -149,14 +149,14 @@ async def examine_all(
                     group.create_task(look_at(number))
     except asyncio.CancelledError:
         if on_cancelled is not None:
-            on_cancelled(_round_of(patients, files, since=start))
+            on_cancelled(_overview_of(patients, files, since=start))
         raise
-    return _round_of(patients, files, since=start)
+    return _overview_of(patients, files, since=start)
 
 
-def _round_of(patients: Sequence[Patient], files: Sequence[ConfigFile], *, since: float) -> Round:
+def _overview_of(patients: Sequence[Patient], files: Sequence[ConfigFile], *, since: float) -> Overview:
     diagnoses = _diagnoses_of(files)
-    return Round(
+    return Overview(
         verdict=_worst_of(patients, diagnoses),
         patients=tuple(each if each.report or each.skipped else _unseen(each) for each in patients),
         diagnoses=diagnoses,

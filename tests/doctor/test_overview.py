@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 from mesero.doctor import examine_all
-from mesero.doctor.rounds import patients_of
+from mesero.doctor.overview import patients_of
 from mesero.host.configs import read_config
 from mesero.host.configured import configured_servers
 from mesero.host.problems import Source
