@@ -1,6 +1,6 @@
 """Many servers at once: those that the hosts of a machine would start, each examined for itself.
 
-    round = await mesero.doctor.examine_all(mesero.host.configured.configured_servers(...))
+    overview = await mesero.doctor.examine_all(mesero.host.configured.configured_servers(...))
 
 One that is broken or hangs takes nothing from the others: each has the whole time.
 """
