@@ -148,5 +148,9 @@ def test_a_type_is_shown_as_it_is_written():
 
 
 def test_a_kind_says_how_it_looks():
-    with pytest.raises(NotImplementedError):
-        list(kinds.Kind().find([tool()], None))
+    class Incomplete(kinds.EachTool, frozen=True):
+        pass
+
+    for kind in (kinds.Kind, Incomplete):
+        with pytest.raises(TypeError, match="abstract"):
+            kind()

@@ -6,6 +6,7 @@ Each kind looks through a list of tools and gives what is to be refused, with th
 from __future__ import annotations
 
 import re
+from abc import ABCMeta, abstractmethod
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, Literal
 
@@ -17,6 +18,7 @@ __all__ = [
     "ArrayWithoutItems",
     "CutNames",
     "Dialect",
+    "EachTool",
     "Enumeration",
     "Field",
     "Found",
@@ -81,9 +83,14 @@ class Found(msgspec.Struct, frozen=True):
     fix: str = ""
 
 
-class Kind(msgspec.Struct, frozen=True):
+class _AbstractStruct(msgspec.StructMeta, ABCMeta):
+    """What makes a Struct that says what its kinds must have."""
+
+
+class Kind(msgspec.Struct, frozen=True, metaclass=_AbstractStruct):
     """A kind of thing that is refused."""
 
+    @abstractmethod
     def find(self, tools: Sequence[Listed], server: str | None) -> Iterator[Found]:
         """What is to be refused.
 
@@ -91,13 +98,20 @@ class Kind(msgspec.Struct, frozen=True):
             tools: A whole list.
             server: The name by which the server is configured; None where it is not known.
         """
+
+
+class EachTool(Kind, frozen=True):
+    """A kind that looks at one tool at a time."""
+
+    def find(self, tools: Sequence[Listed], server: str | None) -> Iterator[Found]:
+        """See `Kind.find`."""
         for number, tool in enumerate(tools):
             for where, what, fix in self._look(tool, server):
                 yield Found(number, where, what, fix)
 
+    @abstractmethod
     def _look(self, tool: Listed, server: str | None) -> Iterator[tuple[str, str, str]]:
-        """(where, what, fix) of one tool; kinds that need the whole list have `find` instead."""
-        raise NotImplementedError
+        """(where, what, fix) of one tool."""
 
 
 # -- names ---------------------------------------------------------------------------------------------------
@@ -107,7 +121,7 @@ def _cleaned(name: str) -> str:
     return re.sub(r"[^A-Za-z0-9_-]+", "_", name).strip("_") or "tool"
 
 
-class NameCharacters(Kind, frozen=True):
+class NameCharacters(EachTool, frozen=True):
     """A name has other characters than these: ``allowed``, and at its beginning ``first``.
 
     Both are what stands between the brackets of a regular expression.
@@ -128,7 +142,7 @@ class NameCharacters(Kind, frozen=True):
             yield "$.name", f"its name begins with {tool.name[0]!r}", f"Call it {better!r}, for example."
 
 
-class NameLength(Kind, frozen=True):
+class NameLength(EachTool, frozen=True):
     """A name is too long in the form that a host gives it, with ``{server}`` and ``{tool}``.
 
     Where the server's name is not known, only what is too long with the shortest name of all is refused.
@@ -229,7 +243,7 @@ class LaterPages(Kind, frozen=True):
 # -- schemas -------------------------------------------------------------------------------------------------
 
 
-class SchemaWords(Kind, frozen=True):
+class SchemaWords(EachTool, frozen=True):
     """A schema has one of these keywords: at its top, or anywhere."""
 
     words: tuple[str, ...]
@@ -244,7 +258,7 @@ class SchemaWords(Kind, frozen=True):
                 return
 
 
-class ArrayWithoutItems(Kind, frozen=True):
+class ArrayWithoutItems(EachTool, frozen=True):
     """An array does not say what is in it."""
 
     def _look(self, tool: Listed, server: str | None) -> Iterator[tuple[str, str, str]]:
@@ -253,7 +267,7 @@ class ArrayWithoutItems(Kind, frozen=True):
                 yield where, "an array without items", 'Add "items", for example "items": {"type": "string"}.'
 
 
-class TupleItems(Kind, frozen=True):
+class TupleItems(EachTool, frozen=True):
     """The ``items`` of an array are a list, as they were before 2020-12."""
 
     def _look(self, tool: Listed, server: str | None) -> Iterator[tuple[str, str, str]]:
@@ -266,7 +280,7 @@ class TupleItems(Kind, frozen=True):
                 yield where, "items that are a list", 'Call them "prefixItems", and leave $schema out.'
 
 
-class TypeList(Kind, frozen=True):
+class TypeList(EachTool, frozen=True):
     """A ``type`` is a list of types."""
 
     def _look(self, tool: Listed, server: str | None) -> Iterator[tuple[str, str, str]]:
@@ -277,7 +291,7 @@ class TypeList(Kind, frozen=True):
                 yield where, f"the type is the list {shown}", fix
 
 
-class Enumeration(Kind, frozen=True):
+class Enumeration(EachTool, frozen=True):
     """An ``enum`` has an empty text, or with ``of_texts`` anything that is no text."""
 
     of_texts: bool = False
@@ -295,7 +309,7 @@ class Enumeration(Kind, frozen=True):
                 yield where, "an enum of other values than texts", fix
 
 
-class Untyped(Kind, frozen=True):
+class Untyped(EachTool, frozen=True):
     """A property has no type, and neither alternatives nor a reference in its place."""
 
     def _look(self, tool: Listed, server: str | None) -> Iterator[tuple[str, str, str]]:
@@ -306,7 +320,7 @@ class Untyped(Kind, frozen=True):
                     yield path_to(where, "properties", name), "a property without a type", 'Add its "type".'
 
 
-class PropertyNames(Kind, frozen=True):
+class PropertyNames(EachTool, frozen=True):
     """A parameter has another name than this."""
 
     pattern: str
@@ -320,7 +334,7 @@ class PropertyNames(Kind, frozen=True):
                 yield where, f"a parameter that is called {name!r}", f"Call it {better!r}, for example."
 
 
-class NoProperties(Kind, frozen=True):
+class NoProperties(EachTool, frozen=True):
     """The inputSchema has no ``properties``, not even none."""
 
     def _look(self, tool: Listed, server: str | None) -> Iterator[tuple[str, str, str]]:
@@ -328,7 +342,7 @@ class NoProperties(Kind, frozen=True):
             yield "$.inputSchema", "no properties", 'Add "properties": {}.'
 
 
-class NotObject(Kind, frozen=True):
+class NotObject(EachTool, frozen=True):
     """A schema does not say at its top that its values are objects."""
 
     field: Field
@@ -345,7 +359,7 @@ class NotObject(Kind, frozen=True):
             yield f"$.{self.field}", f"its type is {shown}, not object", fix
 
 
-class Dialect(Kind, frozen=True):
+class Dialect(EachTool, frozen=True):
     """A schema declares one of these dialects; each is a part of its URI."""
 
     dialects: tuple[str, ...]
@@ -359,7 +373,7 @@ class Dialect(Kind, frozen=True):
             yield f"$.{self.field}.$schema", f"it declares {declared!r}", fix
 
 
-class RemoteReference(Kind, frozen=True):
+class RemoteReference(EachTool, frozen=True):
     """A schema refers to something outside of itself."""
 
     field: Field
