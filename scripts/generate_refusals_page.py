@@ -8,13 +8,16 @@ the same bytes. With --check nothing is written: exit 1 if the page differs from
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 from mesero.doctor.refusals import REFUSALS, Refusal
 from mesero.doctor.texts import TEXTS
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from generated_page import cell, write_or_check
 
 PAGE = Path(__file__).parents[1] / "docs" / "refusals.md"
 
@@ -60,7 +63,7 @@ def _section(code: str, refusals: list[Refusal]) -> Iterator[str]:
     for each in refusals:
         words = (each.by, each.what, each.consequence, each.sure, each.softened, _holds(each))
         source = each.source.removeprefix("https://").removeprefix("github.com/")
-        yield f"| {' | '.join(map(_cell, words))} | [{_cell(source)}]({each.source}) |"
+        yield f"| {' | '.join(map(cell, words))} | [{cell(source)}]({each.source}) |"
     yield ""
 
 
@@ -73,25 +76,12 @@ def _holds(refusal: Refusal) -> str:
     return ", ".join(filter(None, (since, until, forbidden)))
 
 
-def _cell(text: str) -> str:
-    # What looks like HTML would vanish, and a bar would begin the next cell.
-    return text.replace("<", "&lt;").replace("|", "\\|")
-
-
 def main(arguments: list[str] | None = None) -> int:
     """0 when the page is as it should be."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--out", type=Path, default=PAGE, help="the page to write")
-    parser.add_argument("--check", action="store_true", help="only compare")
-    options = parser.parse_args(arguments)
-    text = page().rstrip("\n") + "\n"
-    if options.check:
-        if options.out.is_file() and options.out.read_text(encoding="utf-8") == text:
-            return 0
-        print(f"{options.out} is out of date: run python scripts/generate_refusals_page.py", file=sys.stderr)
-        return 1
-    options.out.write_text(text, encoding="utf-8")
-    return 0
+    about = (__doc__ or "").partition("\n")[0]
+    return write_or_check(
+        page(), page=PAGE, script="scripts/generate_refusals_page.py", about=about, arguments=arguments
+    )
 
 
 if __name__ == "__main__":

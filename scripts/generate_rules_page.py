@@ -9,7 +9,6 @@ would be written.
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -17,6 +16,10 @@ from pathlib import Path
 from mesero.audit import FAMILIES, RULES, SEVERITIES, Rule, families
 from mesero.audit.diagnosis import CAUSES, SYMPTOMS, load_causes
 from mesero.audit.rules import ALL, HANDSHAKE
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from generated_page import cell, write_or_check
 
 PAGE = Path(__file__).parents[1] / "docs" / "rules.md"
 
@@ -64,8 +67,8 @@ def _rules(rules: Iterable[Rule]) -> Iterator[str]:
         yield "| Id | Severity | Holds for | Rule | What to do |"
         yield "| --- | --- | --- | --- | --- |"
         for rule in members[family]:
-            title = f"[{_cell(rule.title)}]({rule.spec})"
-            yield f"| {rule.id} | {rule.severity} | {_holds_for(rule)} | {title} | {_cell(rule.fix)} |"
+            title = f"[{cell(rule.title)}]({rule.spec})"
+            yield f"| {rule.id} | {rule.severity} | {_holds_for(rule)} | {title} | {cell(rule.fix)} |"
         yield ""
 
 
@@ -94,29 +97,16 @@ def _causes() -> Iterator[str]:
         for each in CAUSES.values():
             if each.code.partition("-")[0] == prefix:
                 words = (each.code, each.title, each.phase, each.blame, each.fix)
-                yield f"| {' | '.join(map(_cell, words))} |"
+                yield f"| {' | '.join(map(cell, words))} |"
         yield ""
-
-
-def _cell(text: str) -> str:
-    # What looks like HTML would vanish, and a bar would begin the next cell.
-    return text.replace("<", "&lt;").replace("|", "\\|")
 
 
 def main(arguments: list[str] | None = None) -> int:
     """0 when the page is as it should be."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--out", type=Path, default=PAGE, help="the page to write")
-    parser.add_argument("--check", action="store_true", help="only compare")
-    options = parser.parse_args(arguments)
-    text = page().rstrip("\n") + "\n"
-    if options.check:
-        if options.out.is_file() and options.out.read_text(encoding="utf-8") == text:
-            return 0
-        print(f"{options.out} is out of date: run python scripts/generate_rules_page.py", file=sys.stderr)
-        return 1
-    options.out.write_text(text, encoding="utf-8")
-    return 0
+    about = (__doc__ or "").partition("\n")[0]
+    return write_or_check(
+        page(), page=PAGE, script="scripts/generate_rules_page.py", about=about, arguments=arguments
+    )
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ async def test_a_request_is_sent_whatever_is_announced():
     visit = Visit(DEMO, Recording().link("demo", "stdio", "demo"), Limits())
     try:
         assert await visit.connect()
+        assert isinstance(await visit.ask(visit.harmless), ResultResponse)
         answers = [await visit.ask("tools/list"), await visit.ask("no/such/method")]
     finally:
         await visit.aclose()

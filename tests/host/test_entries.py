@@ -117,8 +117,8 @@ def test_codex_takes_headers_from_variables():
     [
         ("project", "/p/.cursor/mcp.json", "/p"),
         ("file", "/p/.vscode/mcp.json", "/p"),
-        ("user", "/home/ann/.cursor/mcp.json", "/work/here"),
-        ("file", "/p/mcp.json", "/work/here"),
+        ("user", "/home/ann/.cursor/mcp.json", "/projects/here"),
+        ("file", "/p/mcp.json", "/projects/here"),
     ],
 )
 def test_the_folder_that_the_host_is_opened_on_is_that_of_the_file_or_ours(scope, file, expected):
@@ -129,7 +129,7 @@ def test_the_folder_that_the_host_is_opened_on_is_that_of_the_file_or_ours(scope
     ).root.members
     found = entry_of(member, HOSTS["cursor"], scope=scope, file=file, line=1, column=1)
 
-    launch = launch_for(found, {"PWD": "/work/here"})
+    launch = launch_for(found, {"PWD": "/projects/here"})
 
     assert launch.cwd == f"{expected}/a"
     assert launch.command == ("x", expected.rpartition("/")[2])

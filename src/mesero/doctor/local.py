@@ -145,11 +145,9 @@ class LocalExamination:
     def _check_stdout(self) -> None:
         with self.sheet.check("stdout") as check:
             texts = [
-                (number, line)
-                for number, line in enumerate(self._recording.lines)
-                if isinstance(line, TextLine) and line.dir == "s2c"
+                line for line in self._recording.lines if isinstance(line, TextLine) and line.dir == "s2c"
             ]
-            for number, (_, line) in enumerate(texts[:_SHOWN], 1):
+            for number, line in enumerate(texts[:_SHOWN], 1):
                 check.warn(f"no message ({number}): {str(line.raw)[:200]!r}")
             if not texts:
                 check.say("nothing but messages")

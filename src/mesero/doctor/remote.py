@@ -41,7 +41,7 @@ from mesero.doctor.sheet import Sheet, hide_all
 from mesero.doctor.visit import Visit
 from mesero.errors import UsageError
 from mesero.trace.recorder import LinkRecorder
-from mesero.transports.http_addresses import check_url, has_same_origin, is_loopback, shown_url
+from mesero.transports.http_addresses import check_url, has_same_origin, shown_url
 
 __all__ = ["REMOTE_CHECKS", "RemoteExamination", "secrets_of_url", "shown_target"]
 
@@ -118,6 +118,8 @@ class RemoteExamination:
         self._name = name
         self._url = url
         self._headers = headers
+        # Without credentials nobody on the way can read anything that they could not ask for themselves.
+        self._may_be_plain = not headers
         self._recording = recording
         self._limits = limits
         self._calls = calls
@@ -145,9 +147,8 @@ class RemoteExamination:
 
     def _may_be_asked(self) -> bool:
         """Whether the client takes the URL; else a diagnosis says why not."""
-        # Without credentials nobody on the way can read anything that they could not ask for themselves.
         try:
-            check_url(self._url, allow_plain_http=not self._headers)
+            check_url(self._url, allow_plain_http=self._may_be_plain)
         except UsageError as error:
             self.sheet.diagnose("NET-10", error.what, fix=f"{error.fix}.")
             return False
@@ -212,9 +213,7 @@ class RemoteExamination:
         )
 
     def _visit_with(self, trace: LinkRecorder, **settings: Any) -> Visit:
-        # Without credentials nobody on the way can read anything that they could not ask for themselves.
-        may_be_plain = not self._headers or is_loopback(urlsplit(self._url).hostname or "")
-        settings |= {"headers": self._headers, "allow_plain_http": may_be_plain}
+        settings |= {"headers": self._headers, "allow_plain_http": self._may_be_plain}
         return Visit(self._url, trace, self._limits, **settings)
 
     def _another(self, **settings: Any) -> Visit:

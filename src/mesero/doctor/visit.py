@@ -120,6 +120,11 @@ class Visit:
         return self.client.server
 
     @property
+    def harmless(self) -> str:
+        """A method that changes nothing, and that every server of this era must answer."""
+        return "server/discover" if self.facts.era == "modern" else "ping"
+
+    @property
     def pid(self) -> int | None:
         """The server's process, while there is one."""
         return getattr(self.client.transport, "pid", None)

@@ -97,6 +97,7 @@ class Answering:
 
     def __init__(self, *called, answer=None, era="legacy", kind="stdio"):
         self.facts = SimpleNamespace(era=era)
+        self.harmless = "ping"
         self.client = SimpleNamespace(transport=SimpleNamespace(kind=kind))
         self.questions = SimpleNamespace(action="decline")
         self.actions = []

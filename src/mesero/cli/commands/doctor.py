@@ -7,9 +7,9 @@ import json
 import re
 import shutil
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import typer
 
@@ -46,6 +46,8 @@ _BARE_URL = re.compile(
     r"(?:localhost|(?:\d{1,3}\.){3}\d{1,3}|[\w-]+(?:\.[\w-]+)+):\d{1,5}(?:/\S*)?|localhost(?:/\S*)?"
 )
 _CONFIG_ENDINGS = (".json", ".jsonc", ".toml", ".yaml", ".yml")
+
+_Seen = TypeVar("_Seen")
 
 
 @connecting_with(
@@ -158,29 +160,47 @@ def _examine_one(connection: Connection, words: list[str], **settings: Any) -> i
         value = [sys.executable, "-m", "mesero", "serve", found.value]
     if found.server is not None:
         _check_inputs(found.server, {**env, **headers})
-    reached: list[Report] = []
+
+    def work(display: ExaminationDisplay, keep: Callable[[Report], None]) -> Coroutine[Any, Any, Report]:
+        return examine(
+            value,
+            env=env,
+            cwd=connection.cwd(),
+            headers=headers,
+            trace=None if options.trace is None else Path(options.trace),
+            server=found.server,
+            watch=display.watch("examining"),
+            on_cancelled=keep,
+            **settings,
+        )
+
+    report = _examined(output, work, _give)
+    return INTERRUPTED if report is None else exit_code_of(report)
+
+
+def _examined(
+    output: Output,
+    work: Callable[[ExaminationDisplay, Callable[[_Seen], None]], Coroutine[Any, Any, _Seen]],
+    give: Callable[[Output, _Seen], None],
+) -> _Seen | None:
+    """Examine, show how it goes on, and print what was found; None after an interrupt.
+
+    Args:
+        output: Where to.
+        work: Begins with it; takes where it is shown, and who keeps what was seen until an interrupt.
+        give: Prints what was seen.
+    """
+    reached: list[_Seen] = []
     try:
         with ExaminationDisplay(output) as display:
-            report = asyncio.run(
-                examine(
-                    value,
-                    env=env,
-                    cwd=connection.cwd(),
-                    headers=headers,
-                    trace=None if options.trace is None else Path(options.trace),
-                    server=found.server,
-                    watch=display.watch("examining"),
-                    on_cancelled=reached.append,
-                    **settings,
-                )
-            )
+            found = asyncio.run(work(display, reached.append))
     except KeyboardInterrupt:
-        for report in reached:
-            _give(output, report)
+        for seen in reached:
+            give(output, seen)
         output.note("interrupted")
-        return INTERRUPTED
-    _give(output, report)
-    return exit_code_of(report)
+        return None
+    give(output, found)
+    return found
 
 
 def _check_files(config: str | None) -> None:
@@ -297,24 +317,19 @@ def _examine_many(
     if servers and not is_agreed and not _is_agreed_to(connection, patients):
         output.note("nothing was started; --yes starts them without asking, mesero doctor NAME only one")
         return DONE if connection.terminal.is_interactive else ASKED_WRONG
-    reached: list[Overview] = []
-    try:
-        with ExaminationDisplay(output) as display:
-            found = asyncio.run(
-                examine_all(
-                    servers,
-                    files=files,
-                    watch=lambda patient: display.watch(patient.name),
-                    on_cancelled=reached.append,
-                    **settings,
-                )
-            )
-    except KeyboardInterrupt:
-        for found in reached:
-            _give_all(output, found)
-        output.note("interrupted")
+
+    def work(display: ExaminationDisplay, keep: Callable[[Overview], None]) -> Coroutine[Any, Any, Overview]:
+        return examine_all(
+            servers,
+            files=files,
+            watch=lambda patient: display.watch(patient.name),
+            on_cancelled=keep,
+            **settings,
+        )
+
+    found = _examined(output, work, _give_all)
+    if found is None:
         return INTERRUPTED
-    _give_all(output, found)
     return DONE if found.verdict == "ok" else FAILED
 
 

@@ -242,7 +242,7 @@ class _Calling:
         started = [each for each in await asyncio.to_thread(visit.find_kin) if each.pid not in kin]
         pid = visit.pid
         holding = [each for each in started if pid is not None and is_on_stdin_of(each, pid)]
-        harmless = "server/discover" if visit.facts.era == "modern" else "ping"
+        harmless = visit.harmless
         answer = await visit.ask(harmless, limit_s=self._limits.odd_s)
         is_answering = not isinstance(answer, MeseroError)
         for each in started:

@@ -93,8 +93,7 @@ async def check_deeply(sheet: Sheet, check: OpenCheck, visit: Visit) -> bool:
         check: Takes it in words.
         visit: The connection.
     """
-    is_stateless = visit.facts.era == "modern"
-    harmless = "server/discover" if is_stateless else "ping"
+    harmless = visit.harmless
     answer = await visit.ask(harmless, id_="mesero-1")
     if not _is_answered(sheet, check, answer, "DEEP-1", f"{harmless} with the id 'mesero-1'"):
         return False
@@ -108,7 +107,7 @@ async def check_deeply(sheet: Sheet, check: OpenCheck, visit: Visit) -> bool:
     what = f"one of two {harmless} that were sent at once"
     if not all(_is_answered(sheet, check, each, "DEEP-4", what) for each in answers):
         return False
-    if is_stateless:
+    if visit.facts.era == "modern":
         await _contradict(sheet, check, visit)
     return True
 

@@ -98,7 +98,7 @@ async def _cancel(sheet: Sheet, check: OpenCheck, another: Callable[..., Visit],
         await asyncio.wait({call}, timeout=0.0 if visit.pid is not None else _OPEN_S)
         call.cancel()
         await asyncio.wait({call})
-        harmless = "server/discover" if visit.facts.era == "modern" else "ping"
+        harmless = visit.harmless
         for _ in range(2):
             answer = await visit.ask(harmless)
             if isinstance(answer, MeseroError):

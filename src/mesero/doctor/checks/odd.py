@@ -97,7 +97,6 @@ class _Oddities:
         self._limits = limits
         self._recording = recording
         self._is_modern = visit.facts.era == "modern"
-        self._harmless = "server/discover" if self._is_modern else "ping"
         self._is_http = visit.client.transport.kind != "stdio"
         self._next = _ODD_ID
 
@@ -121,19 +120,19 @@ class _Oddities:
     # -- what they share -------------------------------------------------------------------------------------
 
     async def _ask(self, method: str = "", **how: Any) -> Answer:
-        return await self._visit.ask(method or self._harmless, limit_s=self._limits.odd_s, **how)
+        return await self._visit.ask(method or self._visit.harmless, limit_s=self._limits.odd_s, **how)
 
     async def _send(self, message: Any, id_: int) -> Answer:
         headers: dict[str, str] = {}
         if self._is_modern and self._is_http:
-            headers = {"MCP-Protocol-Version": self._visit.facts.revision, "Mcp-Method": self._harmless}
+            headers = {"MCP-Protocol-Version": self._visit.facts.revision, "Mcp-Method": self._visit.harmless}
         return await self._visit.send(
-            message, id_=id_, method=self._harmless, headers=headers, limit_s=self._limits.odd_s
+            message, id_=id_, method=self._visit.harmless, headers=headers, limit_s=self._limits.odd_s
         )
 
     def _request(self, id_: int, **members: Any) -> dict[str, Any]:
         params = {"params": self._visit.params_with_meta()} if self._is_modern else {}
-        return {"jsonrpc": "2.0", "id": id_, "method": self._harmless, **params, **members}
+        return {"jsonrpc": "2.0", "id": id_, "method": self._visit.harmless, **params, **members}
 
     def _fresh_id(self) -> int:
         self._next += 1
@@ -161,9 +160,9 @@ class _Oddities:
         for id_ in _IDS:
             answer = await self._ask(id_=id_)
             if not isinstance(answer, MeseroError):
-                self._check.say(f"{self._harmless} with the id {id_}: answered")
+                self._check.say(f"{self._visit.harmless} with the id {id_}: answered")
                 continue
-            what = f"{self._harmless} with the id {id_}"
+            what = f"{self._visit.harmless} with the id {id_}"
             ended = "was not answered" if isinstance(answer, CallTimeoutError) else f"failed: {answer}"
             self._blame("DEEP-11", f"{what} {ended}", None if id_ == 0 else "note")
             if not await self._stands("DEEP-11", what):
@@ -233,7 +232,7 @@ class _Oddities:
         https://modelcontextprotocol.io/specification/2026-07-28/basic/index#requests
         """
         id_ = self._fresh_id()
-        what = f"{self._harmless} with a list as params"
+        what = f"{self._visit.harmless} with a list as params"
         answer = await self._send(self._request(id_, params=[]), id_)
         return await self._settle("DEEP-14", what, answer)
 

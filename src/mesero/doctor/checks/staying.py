@@ -48,7 +48,7 @@ async def check_staying(sheet: Sheet, visit: Visit, watch_s: float) -> None:
             if last - first > _GROWTH_BYTES:
                 check.warn("that is a growth without work")
                 sheet.diagnose("WATCH-2", f"it grew by {(last - first) / 2**20:.0f} MiB in {watch_s:g} s")
-        harmless = "server/discover" if visit.facts.era == "modern" else "ping"
+        harmless = visit.harmless
         answer = await visit.ask(harmless)
         if isinstance(answer, MeseroError):
             check.fail(str(answer))
