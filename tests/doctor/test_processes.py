@@ -6,6 +6,7 @@ import time
 
 from mesero.doctor.processes import (
     MARK,
+    ProcessFacts,
     alive_of,
     descendants_of,
     end_all,
@@ -88,3 +89,13 @@ def test_secrets_in_a_command_line_are_not_shown():
         child.kill()
 
     assert found.command.endswith("--token <hidden, 13 characters>")
+
+
+def test_a_process_that_becomes_another_program_stays_the_same_one():
+    shell, later = ProcessFacts(7, 100, "sh", "sh -c x"), ProcessFacts(7, 100, "x", "x")
+    another = ProcessFacts(7, 101, "sh", "sh -c x")
+
+    assert shell == later
+    assert not shell != later  # noqa: SIM202 - the other operator, which tuples have, too
+    assert len({shell, later, another}) == 2
+    assert shell != another

@@ -131,10 +131,7 @@ class Fetcher:
         seen: dict[str, Any] = {}
         try:
             async with asyncio.timeout(self._timeout_s):
-                opened = session.request(
-                    method, url, headers=headers, data=body, allow_redirects=False, proxy=find_proxy(URL(url))
-                )
-                await _read(opened, seen, start)
+                await _read(_opened(session, method, url, headers, body), seen, start)
         except TimeoutError:
             if "status" not in seen:
                 seen = {"error": f"no answer within {self._timeout_s:g} s", "is_timeout": True}
@@ -179,9 +176,7 @@ class Fetcher:
         try:
             async with (
                 asyncio.timeout(for_s),
-                self._session.request(
-                    method, url, headers=headers, data=body, allow_redirects=False, proxy=find_proxy(URL(url))
-                ) as response,
+                _opened(self._session, method, url, headers, body) as response,
             ):
                 named = _joined(response.headers)
                 head_s = round(time.monotonic() - start, 3)
@@ -203,6 +198,19 @@ class Fetcher:
         if head.status == 429 and self.limited is None:
             self.limited = head
         return Streamed(head=head, pieces=tuple(pieces), end=end, end_s=round(time.monotonic() - start, 3))
+
+
+def _opened(
+    session: aiohttp.ClientSession,
+    method: str,
+    url: str,
+    headers: Mapping[str, str] | None,
+    body: bytes | None,
+) -> Any:
+    """A request that is about to be sent, for ``async with``: the way of the client, no redirect followed."""
+    return session.request(
+        method, url, headers=headers, data=body, allow_redirects=False, proxy=find_proxy(URL(url))
+    )
 
 
 async def _read(opened: Any, seen: dict[str, Any], start: float) -> None:

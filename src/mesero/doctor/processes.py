@@ -42,12 +42,23 @@ _given_marks: set[str] = set()
 class ProcessFacts(NamedTuple):
     """One process: its id, when it started (in the system's ticks), its short name, and the beginning of its
     command line without what looks like a secret.
+
+    Id and start make it the same one: the rest changes when it becomes another program.
     """
 
     pid: int
     start: int
     name: str
     command: str
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ProcessFacts) and self[:2] == other[:2]
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other  # that of tuples compares all of it
+
+    def __hash__(self) -> int:
+        return hash(self[:2])
 
 
 def _read(pid: int) -> tuple[int, ProcessFacts] | None:

@@ -12,6 +12,7 @@ from mesero.doctor.processes import ProcessFacts, alive_of
 from mesero.doctor.sheet import OpenCheck, Sheet
 from mesero.doctor.visit import Visit
 from mesero.trace.format import EofLine, ExitLine, Header, Line
+from mesero.transports.stdio import StdioTransport
 
 __all__ = ["Ending", "check_shutdown", "close_watched", "names_of"]
 
@@ -71,7 +72,8 @@ async def close_watched(visit: Visit, lines: Sequence[Header | Line]) -> Ending 
             survivors[:] = _alive_in(visit, ending.kin)
 
     before = len(lines)
-    setattr(visit.client.transport, "on_exit", look)  # noqa: B010 - of processes only
+    if isinstance(visit.client.transport, StdioTransport):
+        visit.client.transport.on_exit = look
     await visit.aclose()
     gone = next((line for line in lines[before:] if isinstance(line, ExitLine)), None)
     closed = next((line for line in lines[before:] if isinstance(line, EofLine) and line.dir == "c2s"), None)
